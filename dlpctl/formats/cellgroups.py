@@ -63,6 +63,20 @@ def header_row(rows: Mapping[int, Sequence[str]]) -> int | None:
     return None
 
 
+def labelled_rows(rows: Rows, text: str) -> Iterator[Span | str]:
+    """Yield the parts of a view of the first rows of tables, in which the first cell of a row may
+    label all others: a table may have its headers on the left.
+    """
+    for (_, row), (first, *others) in rows.items():
+        label = " ".join(text[start:end] for start, end in first).strip()
+        if row < HEADER_WITHIN and len(others) > 1 and is_header(label):
+            for cell in others:
+                yield from first
+                yield ": "
+                yield from cell
+                yield _END * 2
+
+
 def _line(cells: Sequence[Sequence[Span]], text: str) -> Iterator[Span | str]:
     before = 0
     for cell in cells:

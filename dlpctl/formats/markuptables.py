@@ -17,6 +17,7 @@ from dlpctl.formats.cellgroups import (
     has_groups,
     header_row,
     is_header,
+    labelled_rows,
     rows_of_groups,
 )
 from dlpctl.formats.continuous import Continuous
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 _TAG = lazy(
     r"(?i)<(?P<end>/?)(?:[\w.-]+:)?(?:(?P<table>table|tbl|informaltable)|(?P<row>tr|row|table-row)"
-    r"|(?P<cell>td|th|tc|entry|cell|(?:covered-)?table-cell))(?=[\s/>])(?P<attributes>[^<>]*)"
+    r"|(?P<cell>td|th|tc|entry|cell|(?:covered-)?table-cell)|(?P<note>annotation))"
+    r"(?=[\s/>])(?P<attributes>[^<>]*)"
 )
 _CELL = lazy(r"(?i)<(?:[\w.-]+:)?(?:td|tc|th|entry|cell|table-cell)[\s/>]")
 _WIDTH = lazy(r"(?i)\b(?:colspan|number-columns-repeated)\s*=\s*[\"']?([0-9]{1,4})")
@@ -75,6 +77,9 @@ def _cell_starts(source: str) -> Iterator[tuple[int, Cell | None]]:
     count, opened = 0, [_OpenTable(0)]
     for found in _TAG.finditer(source):
         is_end = bool(found["end"])
+        if found["note"]:
+            yield found.end(), opened[-1].cell if is_end else None
+            continue
         if found["table"]:
             if is_end:
                 del opened[max(len(opened) - 1, 1) :]
@@ -130,15 +135,19 @@ class _TableReader:
         self.first: dict[int, dict[int, dict[int, str]]] = {}
         """The texts of the first rows of each table, by column."""
         self.rows: dict[tuple[int, int], list[list[Span]]] = {}
-        """The rows with a value in several cells, and the first row of each table."""
+        """The first rows of each table, and those with a value in several cells."""
+
+    def _words(self, parts: Continuous) -> str:
+        shown = (part if isinstance(part, str) else self._text[slice(*part)] for part in parts)
+        return " ".join("".join(shown).split())
 
     def parts(self, texts: Iterable[tuple[Cell, Continuous]]) -> Iterator[Span | str]:
         """Yield the texts of the rows with labels, each cell in a line."""
         for (table, row), found in groupby(texts, key=lambda each: each[0][:2]):
             cells = list(found)
             spans = [[part for part in text if not isinstance(part, str)] for _, text in cells]
-            shown = ["".join(self._text[a:b] for a, b in each) for each in spans]
-            if row == 0 or has_groups("\t".join(shown)):
+            shown = [self._words(text) for _, text in cells]
+            if row < HEADER_WITHIN or has_groups("\t".join(shown)):
                 self.rows[table, row] = spans
             for (cell, text), words in zip(cells, shown, strict=True):
                 self.columns.setdefault((table, cell.column), _Column()).add(row, text)
@@ -169,8 +178,9 @@ def views_of_cells(
     text = segments[0].text
     reader = _TableReader(text)
     yield _view("cells of tables", reader.parts(cells), segments)
-    if across := list(rows_of_groups(reader.rows, text)):
-        yield _view("rows of groups", across, segments)
+    for name, rows in (("rows of groups", rows_of_groups), ("labelled rows", labelled_rows)):
+        if parts := list(rows(reader.rows, text)):
+            yield _view(name, parts, segments)
     heads = {
         table: header_row({row: [*texts.values()] for row, texts in rows.items()}) or 0
         for table, rows in reader.first.items()

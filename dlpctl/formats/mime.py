@@ -76,8 +76,8 @@ class Part:
             contents = contents.decode("utf-8", "replace").encode(self.charset, "replace")
         newline = b"\r\n" if b"\r\n" in before else b"\n"
         if self.transfer == "base64":
-            lines = base64.encodebytes(contents).replace(b"\n", newline)
-            return lines if before.endswith(b"\n") else lines.removesuffix(newline)
+            lines = base64.encodebytes(contents).rstrip().replace(b"\n", newline)
+            return lines + before[len(before.rstrip()) :]
         return (
             binascii.b2a_qp(contents, istext=True)
             if self.transfer == "quoted-printable"

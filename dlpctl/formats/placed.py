@@ -19,12 +19,12 @@ _WIDE_GAP = 1.6
 _WIDEST = 0.72
 """The width of a character, in sizes of the font, from which a gap is after it."""
 
-_PLACED = lazy(r"""(?i)<(?>[^<>]*?[\s"';]top\s*[:=])[^<>]*+>""")
+_PLACED = lazy(r"""(?i)<(?>[^<>]*?[\s"';](?:top|ymin)\s*[:=])[^<>]*+>""")
 """An element with a place of its own, as converters of PDF write it."""
-_LEFT, _TOP = (
+_SIDES = [
     lazy(rf"""(?i)[\s"';]{side}\s*[:=]\s*["']?(-?[0-9]{{1,6}}(?:\.[0-9]{{1,9}})?)""")
-    for side in ("left", "top")
-)
+    for side in ("(?:left|xmin)", "(?:top|ymin)", "xmax", "ymax")
+]
 
 
 class PlacedText(NamedTuple):
@@ -36,6 +36,8 @@ class PlacedText(NamedTuple):
     y: float
     size: float
     """The size of the font."""
+    reach: float = 0.0
+    """The distance from the left before which another word is in the same cell."""
 
 
 def views_by_place(
@@ -93,10 +95,20 @@ class _Tables:
         self._columns: dict[float, int] = {}
 
     def add(self, line: Sequence[PlacedText], pieces: Sequence[Piece]) -> None:
+        cells: list[tuple[Cell, Continuous]] = []
+        reach = 0.0
         for text, piece in zip(line, pieces, strict=True):
-            column = self._columns.setdefault(text.x, len(self._columns))
-            self.cells.append((Cell(self._table, self._row, column), [piece[1:]]))
-        self._row += 1
+            if text.x < reach:
+                cells[-1][1].extend((" ", piece[1:]))
+            else:
+                column = self._columns.setdefault(text.x, len(self._columns))
+                cells.append((Cell(self._table, self._row, column), [piece[1:]]))
+            reach = text.reach
+        if len(cells) > 1:
+            self.cells += cells
+            self._row += 1
+        else:
+            self.end()
 
     def end(self) -> None:
         """End the table at a line with a single text."""
@@ -105,18 +117,30 @@ class _Tables:
 
 
 def placed_texts(source: str, texts: Iterable[Continuous]) -> Iterator[PlacedText]:
-    """Yield the first text after the start of each element with a place of its own."""
-    elements = (
-        (found.end(), float(left[1]), float(top[1]))
-        for found in _PLACED.finditer(source)
-        if (left := _LEFT.search(found[0])) and (top := _TOP.search(found[0]))
-    )
+    """Yield the texts after the start of each element with a place of its own."""
+    elements = _elements(source)
     following = next(elements, None)
     # The texts are not read for a source without such elements.
     for parts in texts if following else ():
-        spans = [part for part in parts if not isinstance(part, str)]
-        element = None
-        while spans and following is not None and following[0] <= spans[0][0]:
-            element, following = following, next(elements, None)
-        if element is not None:
-            yield PlacedText(spans[0][0], spans[-1][1], *element[1:], 0.0)
+        found: list[PlacedText] = []
+        for start, end in (part for part in parts if not isinstance(part, str)):
+            element = None
+            while following is not None and following.end <= start:
+                element, following = following, next(elements, None)
+            if source[start:end].isspace():
+                continue
+            if element is not None:
+                found.append(element._replace(start=start, end=end))
+            elif found:
+                found[-1] = found[-1]._replace(end=end)
+        yield from found
+
+
+def _elements(source: str) -> Iterator[PlacedText]:
+    """Yield the tags with a place, as texts that are there."""
+    for found in _PLACED.finditer(source):
+        left, top, right, bottom = (side.search(found[0]) for side in _SIDES)
+        if left and top:
+            x, y = float(left[1]), float(top[1])
+            reach = float(right[1]) + float(bottom[1]) - y if right and bottom else 0.0
+            yield PlacedText(*found.span(), x, y, 0.0, reach)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from dlpctl.formats.archive import Allowance, Names
 from dlpctl.formats.encoding import Edit as TextEdit
 from dlpctl.formats.encoding import spliced
 from dlpctl.formats.interface import (
+    APART,
     CELLS_APART,
     Child,
     Document,
@@ -31,6 +32,9 @@ from dlpctl.formats.locators import Units
 PART = 8 << 20
 """The characters of a part of a large table."""
 _MOST_PARTS = 1 << 14
+_KEYS = frozenset(("key", "k", "name", "label", "field", "property", "attribute", "setting"))
+_VALUES = frozenset(("value", "v", "val", "text", "content"))
+"""The names of the columns of keys and of their values, in tables of settings."""
 
 
 class _Column(NamedTuple):
@@ -179,10 +183,37 @@ class TableTexts:
             document.segments.append(Segment(text, location, column, texts.header))
             full = Piece(len(document.segments) - 1, 0, len(text))
             document.views.append(View(location, [full], document.segments, texts.header))
+        document.views += self._pairs(document.segments)
         document.uninspected += [
             Uninspected(_location(path), reason) for path, reason in self._missing.items()
         ]
         return document
+
+    def _pairs(self, segments: Sequence[Segment]) -> Iterator[View]:
+        """Yield the values of maps, and of columns of settings, each after its key."""
+        keys: dict[str, tuple[int, _Column]] = {}
+        values: dict[str, tuple[int, _Column]] = {}
+        for number, segment in enumerate(segments):
+            if isinstance(column := segment.anchor, _Column):
+                parent, _, last = column.path.rpartition(".")
+                for names, found in ((_KEYS, keys), (_VALUES, values)):
+                    if not names.isdisjoint((last.lower(), segment.context.lower())):
+                        found.setdefault(parent, (number, column))
+        for parent in keys.keys() & values.keys():
+            pair = (keys[parent], values[parent])
+            if len({(len(column.starts), column.before) for _, column in pair}) == 1:
+                yield View("keys and values", _alternating(pair, segments), segments)
+
+
+def _alternating(
+    columns: Iterable[tuple[int, _Column]], segments: Sequence[Segment]
+) -> Iterator[Piece | str]:
+    """Yield the cells of two columns in turns."""
+    texts = [(number, column, segments[number].text) for number, column in columns]
+    for row in range(len(texts[0][1].starts)):
+        for (number, column, text), apart in zip(texts, (": ", APART), strict=True):
+            first = column.starts[row]
+            yield from (Piece(number, first, first + len(column.cell(text, row))), apart)
 
 
 def _location(path: str) -> str:

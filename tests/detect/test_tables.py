@@ -96,6 +96,16 @@ TABLES = {
     "MyBatis": "".join(f"==>  Preparing: insert into t (name, patient_id) values (?, ?)\n==> Parameters: {b}(String), {c}(String)\n" for _, b, c in ROWS),
     "Hibernate": "".join(f"insert into t (name, patient_id) values (?, ?)\nTRACE binding parameter [1] as [VARCHAR] - [{b}]\nTRACE binding parameter [2] as [VARCHAR] - [{c}]\n" for _, b, c in ROWS),
     "Entity Framework": "".join(f"[Parameters=[@p0='{b}' (Nullable = false), @p1='{c}'], Timeout='30']\nINSERT INTO [t] ([name], [patient_id])\nVALUES (@p0, @p1);\n" for _, b, c in ROWS),
+    "columns with full cells": "".join(f"{a:4}{b:10}{c:12}{d}\n" for a, b, c, d in (("id", "name", "Patient ID", "town"), *((*row, "X") for row in ROWS))),
+    "indented columns with full cells": "".join(f"   {a:4}{b:10}{c:12}{d}\n" for a, b, c, d in (("id", "name", "Patient ID", "town"), *((*row, "X") for row in ROWS))),
+    "blank lines between rows": "name        Patient ID\n\n" + "".join(f"{b:12}{c}\n\n" for _, b, c in ROWS),
+    "cells in lines": "Members\nid\nname\nPatient ID\n" + "".join("\n".join(row) + "\n" for row in ROWS),
+    "cells in lines, apart": "name\n\nPatient ID\n\n" + "".join(f"{b}\n\n{c}\n\n" for _, b, c in ROWS),
+    "AsciiDoc": "|===\n|id |name\n|Patient ID\n\n" + "".join(f"|{a}\n|{b} |{c}\n\n" for a, b, c in ROWS) + "|===\n",
+    "OpenAPI": "".join(f"patient_id:\n  type: string\n  example: '{c}'\n" for *_, c in ROWS),
+    "elements of a page": "".join(f"<div class=a><h3>Patient ID</h3>\n<p>{c}</p></div>\n" for *_, c in ROWS),
+    "elements without ends": "<table>" + "".join(f"<tr><th>Patient ID<td>{c}\n" for *_, c in ROWS) + "</table>",
+    "flat OpenDocument": "".join(f'<text:p a="b"><text:span>Patient ID</text:span></text:p>\n<text:p><text:span>{c}</text:span></text:p>\n' for *_, c in ROWS),
     "key of PostgreSQL": "".join(f"Key (name, patient_id)=({b}, {c}) already exists.\n" for _, b, c in ROWS),
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dlpctl.files.checking import FileChecker
+from dlpctl.formats.interface import APART
 from dlpctl.preflight import Checker, checker_for
 
 if TYPE_CHECKING:
@@ -169,6 +170,22 @@ def test_dates_and_decimals_are_read_as_people_write_them(library: Detector) -> 
     assert texts["seen"].startswith("2024-05-06 07:08:09.000010")
     assert texts["price"] == "12.50\n\n12.50"
     assert texts["needed"] == "0\n\n1"
+
+
+def test_values_are_read_after_their_keys() -> None:
+    from dlpctl.formats.files import Files
+
+    pair = [{"name": part, "type": "string"} for part in ("name", "value")]
+    fields = [
+        {"name": "map", "type": {"type": "map", "values": "string"}},
+        {"name": "set", "type": {"type": "record", "name": "S", "fields": pair}},
+    ]
+    schema = {"type": "record", "name": "R", "fields": fields}
+    rows = [{"map": {"pin": str(n)}, "set": {"name": "ssn", "value": str(n)}} for n in (1, 2)]
+    with Files() as files:
+        node = files.open(avro(schema=schema, rows=rows), "a.avro")
+    shown = {view.text for view in node.document.views if view.name == "keys and values"}
+    assert {text.replace(APART, "\n") for text in shown} == {"pin: 1\npin: 2\n", "ssn: 1\nssn: 2\n"}
 
 
 def test_a_masked_day_is_nobodys_birthday(library: Detector) -> None:

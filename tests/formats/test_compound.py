@@ -99,6 +99,9 @@ XLS = {
     ),
     "result of a formula": sheet(made.text_formula(0, 0, VALUE)),
     "constant of a formula": sheet(made.formula(0, 0, 1, b"\x17\x15\0" + VALUE.encode())),
+    "strings that a formula joins": sheet(
+        made.formula(0, 0, 1, b"\x17\x09\0%b\x17\x0c\0%b\x08" % (VALUE[:9].encode(), VALUE[9:].encode()))
+    ),
     "header": sheet(made.record(0x14, made.text8(f"&L{VALUE}"))),
     "author of a comment": sheet(made.record(0x1C, bytes(8) + made.text8(VALUE))),
     "comment": sheet(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import zipfile
 from typing import TYPE_CHECKING
@@ -49,6 +50,21 @@ def test_content_that_contradicts_the_name_is_read_both_ways(
     assert [document.format for document in node.documents()][:2] == ["json", "text"]
     assert all(list(find(document)) for document in node.documents())
     assert verify(files.masked(node, find), "a.xml", [SSN], find, replacements=["[SSN 1]"]).clean
+
+
+def test_a_masked_message_in_base64_does_not_hide_the_next_one(
+    files: Files, find: Callable[[Document], Iterable[ViewEdit]]
+) -> None:
+    head = b"From a\nSubject: b\nContent-Transfer-Encoding: "
+    mails = b"%bbase64\n\n%b\n\n%b7bit\n\n%b\n" % (
+        head,
+        base64.b64encode(SSN.encode()),
+        head,
+        SSN.encode(),
+    )
+    masked = files.masked(files.open(mails, "a.mbox"), find)
+    assert masked.count(b"\n\nFrom a\n") == 1
+    assert verify(masked, "a.mbox", [SSN], find).clean
 
 
 def test_a_value_that_only_the_other_reading_shows_is_refused(

@@ -370,14 +370,18 @@ def test_cells_are_in_the_columns_that_they_span() -> None:
         "<tr><td>a</td><td>b</td><td>1985</td></tr></table>"
         "<Table><Row><Cell>id</Cell><Cell>tel</Cell></Row><Row><Cell ss:Index='2'>55</Cell></Row>"
         f"<Row><Cell/><Cell>{'prose ' * 9}</Cell></Row></Table>"
+        f"<table><tr><td>note</td></tr><tr><td><annotation>{'prose ' * 9}</annotation><p>7</p></td>"
+        "</tr></table>"
     )
     document = format_named("xml").extract(source.encode(), LIMITS)
     columns = {each.context: each.text for each in document.views if each.name == "column"}
-    assert columns == {"name": "a", "born on": "1985", "tel": "55"}
+    assert view(document, "labelled rows").text == "a: b\n\na: 1985\n\n"
+    assert columns == {"name": "a", "born on": "1985", "tel": "55", "note": "7"}
 
 
 @pytest.mark.parametrize(
-    "place", ['style="position:absolute;left:{}px;top:{}px"', 'left="{}" top="{}"']
+    "place",
+    ['style="position:absolute;left:{}px;top:{}px"', 'left="{}" top="{}"', 'xMin="{}" yMin="{}"'],
 )
 def test_texts_with_places_of_their_own_are_read_by_line(place: str) -> None:
     texts = "".join(
@@ -395,6 +399,22 @@ def test_texts_with_places_of_their_own_are_read_by_line(place: str) -> None:
         assert view(document, "texts by place").text == "SSN PIN\nto ann@acme.ex 123\nample\n"
         columns = {each.context: each.text for each in document.views if each.name == "column"}
         assert columns == {"SSN": "to ann@acme.ex", "PIN": "123"}
+
+
+def test_words_of_a_line_are_one_text_up_to_the_next_column() -> None:
+    words = "".join(
+        f'<word xMin="{x}" yMin="{y}" xMax="{x + 9}" yMax="{y + 9}">{word}</word>'
+        for x, y, word in (
+            (5, 9, "PIN"),
+            (16, 9, "code"),
+            (90, 9, "id"),
+            (5, 19, "1234"),
+            (90, 19, "567"),
+        )
+    )
+    document = format_named("html").extract(f"<p>{words}</p>".encode(), LIMITS)
+    columns = {each.context: each.text for each in document.views if each.name == "column"}
+    assert columns == {"PIN code": "1234", "id": "567"}
 
 
 @pytest.mark.parametrize(

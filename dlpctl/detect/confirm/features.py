@@ -13,6 +13,7 @@ from dlpctl.regex import lazy
 
 _RUN = lazy(r"[^\WA-Z0-9_]+|[A-Z]+|[0-9]+|\W+|_+")
 _TOKEN = lazy(r"[^\W0-9_]+|[0-9]+|\s+|[^\w\s]|_")
+_LINE_END = lazy(r"[ \t\r]+\n")
 _WORD, _LAST_WORD = lazy(r"[^\W\d_]+"), lazy(r"([^\W\d_]+)\W*$")
 _ENDING = lazy(r"[./#-][a-z]{0,4}\d{0,7}$")
 _AMOUNT = lazy(r"\d{1,3}([^\W\d_]+)")
@@ -56,7 +57,7 @@ def context(candidate: Candidate) -> tuple[str, ...]:
     return (
         side,
         decoded(text[label_start:label_end]).strip("\"'_ ").lower(),
-        decoded(gap).lower(),
+        _LINE_END.sub("\n", decoded(gap)).lower(),
         _shape(decoded(text[start:end])),
         quote,
         _OF_WORD.sub("w", after[:2].partition(" ")[0] or after[:1]),

@@ -80,6 +80,12 @@ def _pair(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[C
         )
 
 
+def _example(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
+    """Yield the value that a schema gives as an example."""
+    if name := words.name(found[1]):
+        yield Cells([name], [found.start(2)], [found[2].rstrip()])
+
+
 def _parts_of_birth(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
     """Yield the month and the day of a date of birth, whose year tells little."""
     if not _OF_BIRTH.search(found[1]):
@@ -97,6 +103,13 @@ def _parts_of_birth(data: bytes, found: re.Match[bytes], words: HeaderWords) -> 
 _DATE_KEY = r"[\"']?(?:year|month|day)[\"']?\s*(?::|=>?)\s*"
 _ONE_SIGN = r"[^\n\"'=:\(\)\[\]<>{}]"
 _NO_SIGN = rf"{_ONE_SIGN}{{1,64}}"
+
+_PROPERTY = (
+    r"\s*[\"']?[A-Za-z]\w{0,16}[\"']?:[ ]?"
+    r"(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s,{}\"'][^\n,{}]{0,80})(?:,|\r?\n)"
+)
+_EXAMPLE = r"[\"']?(?:example|default|const)[\"']?:[ ]"
+"""The keys of a value in a schema of JSON, after those that describe it."""
 
 RECORD_FORMS = (
     Form(  # PHP: var_dump
@@ -151,6 +164,12 @@ RECORD_FORMS = (
         rf"{_NAME}[\"'`]?:?[ ](?:(?:was|is|has been)[ ])?(?:changed|updated|corrected|modified|set)"
         rf"\s+from\s+[\"'`]?({_NO_SIGN}?)[\"'`]?\s+to\s+[\"'`]?({_NO_SIGN})",
         _pair,
+    ),
+    Form(
+        rf"(?i:{_EXAMPLE})",
+        rf"{_NAME}[\"']?:[ ]?\{{?(?:[ ]*\r?\n)?(?:{_PROPERTY}){{0,5}}\s*{_EXAMPLE}"
+        r"[\"']?([^\n\"'{}\[\]]{2,64})",
+        _example,
     ),
     Form(
         rf"\{{\s*{_DATE_KEY}[\"'0-9]",

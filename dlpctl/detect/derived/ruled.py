@@ -19,7 +19,7 @@ _OF_WIKI = b" \t\r\n\"'*_=.<>^"
 """Marks of emphasis and alignment around the text of a cell."""
 _OF_LATEX = lazy(rb"\\(?:textbf|textit|texttt|bfseries|multicolumn\{1\}\{\w\})[ ]*|[{}]")
 _COMMAND = b"\\"
-_ROW_RULES = (b"|-", b"|+")
+_ROW_RULES, _ENDS = (b"|-", b"|+"), (b"|}", b"|==")
 
 Span = tuple[int, int]
 
@@ -59,12 +59,15 @@ def _of_latex(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterat
 
 def _of_wiki(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
     """Yield the cells below headers of a wiki."""
-    names = [words.name(each.strip(_OF_WIKI)) for each in _BARS.split(found[0])[1:]]
-    while names and not names[-1] and found[0].rstrip().endswith(b"|"):
+    header = (found[1] or found[0]).strip()
+    names = [words.name(each.strip(_OF_WIKI)) for each in _BARS.split(header)[1:]]
+    while names and not names[-1] and header.endswith(b"|"):
         names.pop()
     row: list[tuple[int, bytes]] = []
     for start, line in _lines(data, found.end()) if any(names) else ():
-        if not line.startswith(b"|") or line.startswith(b"|}"):
+        if found[1] and not line.strip():
+            continue
+        if not line.startswith(b"|") or line.startswith(_ENDS):
             break
         if line.startswith(_ROW_RULES):
             row = []
@@ -117,8 +120,9 @@ RULED_FORMS = (
         starts_line=True,
     ),
     Form(
-        r"(?:^|\n)(?:\|\||!|\|_\.)[^\n|!]+(?:\|\||!!|\|_\.)",
-        r"(?:\|\||!|\|_\.)[^\n|!]+(?:(?:\|\||!!|\|_\.)[^\n|!]*)+\|?\r?\n",
+        r"(?:^|\n)(?:\|={3,}\r?\n\||(?:\|\||!|\|_\.)[^\n|!]+(?:\|\||!!|\|_\.))",
+        r"\|={3,}\r?\n((?:\|[^\n=][^\n]*\n)+)\r?\n"
+        r"|(?:\|\||!|\|_\.)[^\n|!]+(?:(?:\|\||!!|\|_\.)[^\n|!]*)+\|?\r?\n",
         _of_wiki,
         starts_line=True,
     ),

@@ -46,14 +46,18 @@ _CREATE = lazy(rb"(?i)create\s+table(?=\s)[^(]{0,80}?[\s.`\"\[]([\w$]+)[`\"\]]?\
 _NAME_QUOTES = b'`"[]'
 _SQL_VALUE = lazy(rb"\s*(?:N?'((?:[^']|'')*)'|([^,()']*(?:\([^()]*\))?))\s*([,)])")
 _SQL_NEXT = lazy(rb"\s*,?\s*\(")
+_BLANK_LINE = lazy(rb"[ \t]*\n")
+"""The line between rows whose cells are aligned, as PDFs are converted."""
 _NUMBERED = lazy(rb"(?:^|(?<=  ))\(?[0-9]{1,2}[.)] ")
 """The number of a box in a form, before its header."""
 _COMMA_IN_NAME = lazy(rb"(?<=\w), (?=\w)")
 _DIGIT = lazy(rb"[0-9]")
+_ALIGNED = lazy(r"\S+(?: \S+)*")
 _QUOTES = b"\"'` \t"
 _IN_BULK = (b"\t", b";", b",")
 _ODD_LAST = lazy(rb"^[\s|:+=-]*$", re.MULTILINE)
 """A last cell that may be a part of a rule, or with which a row ends in tabs that are stripped."""
+_FEWEST_COLUMNS = 3
 _MOST_AGAIN = 8
 """The rows of a form that may be headers: each is read with all rows below it."""
 _NARROW, _LONGEST_ROW = 48, 512
@@ -98,6 +102,7 @@ def sensitive_cells(
             line = b"\t".join(copied[1].split(b","))
         listed = listed_cells(data, start, end, words)
         if listed is not None:
+            table_end = start  # another header may be in its lines
             for cells in listed:
                 table_end = max(table_end, cells.end)
                 yield cells
@@ -140,11 +145,14 @@ def _may_name(line: bytes) -> bool:
 
 def _may_go_on(data: bytes, position: int, header: bytes) -> bool:
     """Return whether the line after a header has its delimiter, is a rule, or has not come yet."""
+    delimiter = _delimiter(header)
+    if delimiter == _DELIMITERS[-1] and (blank := _BLANK_LINE.match(data, position)):
+        position = blank.end()
     stop = data.find(b"\n", position)
     if stop < 0:
         return True
     line = data[position:stop]
-    return _delimiter(header) in line or bool(_RULE.fullmatch(line))
+    return delimiter in line or bool(_RULE.fullmatch(line))
 
 
 def _unwrapped_header(data: bytes, start: int, end: int, line: bytes) -> bytes:
@@ -178,12 +186,13 @@ def _rows(data: bytes, position: int, header: bytes, words: HeaderWords) -> Iter
             below, position, position + _LONGEST_CELL
         ):
             delimiter = below
-        for parts, starts in _rows_of(data, position, delimiter, len(names)):
+        columns = _column_starts(header, len(names)) if delimiter == _DELIMITERS[-1] else []
+        for parts, starts in _rows_of(data, position, delimiter, len(names), columns):
             yield _named(names * (len(parts) // len(names)), starts, parts)
 
 
 def _rows_of(
-    data: bytes, position: int, delimiter: bytes, width: int
+    data: bytes, position: int, delimiter: bytes, width: int, columns: Sequence[int]
 ) -> Iterator[tuple[list[bytes], list[int]]]:
     """Yield the cells of several rows, and where each is, as long as the lines have as many."""
     cells: list[bytes] = []
@@ -204,23 +213,29 @@ def _rows_of(
             continue
         first = rows.start if wrapped < 0 else wrapped
         line = data[first : rows.end].replace(b"\n", b" ")
+        is_between = delimiter == _DELIMITERS[-1] and not data.startswith(b"\n\n", first - 2)
+        if not line and is_between:
+            continue
         if not _RULE.fullmatch(line):
             offset, parts = _split(line, delimiter)
-            wrapped = first if _may_be_wrapped(line, parts, width) else -1
+            cut = _cut(line, columns) if len(parts) != width else []
+            wrapped = first if not cut and _may_be_wrapped(line, parts, width) else -1
             if wrapped >= 0:
                 continue
-            if len(parts) != width:
+            if cut:
+                starts += (first + at for at, _ in cut)
+                cells += (part for _, part in cut)
+            elif len(parts) == width:
+                at = first + offset
+                for part in parts:
+                    starts.append(at)
+                    at += len(part) + len(delimiter)
+                cells += parts
+            else:
                 break
-            at = first + offset
-            for part in parts:
-                starts.append(at)
-                at += len(part) + len(delimiter)
-            cells += parts
             if len(cells) > _MANY:
                 yield cells, starts
                 cells, starts = [], []
-        elif not line:
-            break
     yield cells, starts
 
 
@@ -262,6 +277,26 @@ def _aligned(line: bytes) -> list[bytes]:
         else:
             parts[-1] += b"  " + part
     return parts
+
+
+def _column_starts(header: bytes, width: int) -> list[int]:
+    """Return where the columns start, in characters, if they are enough to tell rows from prose."""
+    starts = [found.start() for found in _ALIGNED.finditer(header.decode())]
+    if header.startswith(_DELIMITERS[-1]):  # the first cell is empty
+        starts.insert(0, 0)
+    return starts if len(starts) == width >= _FEWEST_COLUMNS else []
+
+
+def _cut(line: bytes, columns: Sequence[int]) -> list[tuple[int, bytes]]:
+    """Return the cells of a line below their headers, whose values may fill their columns, and
+    where each is; none if a value is across two columns.
+    """
+    text = line.decode()
+    fits = columns and columns[-1] < len(text)
+    if not fits or any(text[start - 1 : start].strip() for start in columns if start):
+        return []
+    bounds = zip(columns, (*columns[1:], None), strict=True)
+    return [(len(text[:start].encode()), text[start:end].encode()) for start, end in bounds]
 
 
 class _Created:
@@ -321,7 +356,8 @@ def _marked_up_rows(data: bytes, position: int, line: bytes, words: HeaderWords)
 
 def _marked_up(data: bytes, start: int, end: int) -> Iterator[Cells]:
     """Return the element of HTML after one that names it."""
-    header = data[data.index(b">", start) + 1 : data.index(b"</", start)].strip(_QUOTES + b":")
+    first = data.index(b">", start) + 1
+    header = data[first : data.index(b"<", first)].strip(_QUOTES + b":\r\n")
     stop = data.find(b"<", end, end + _LONGEST_CELL)
     value = data[end:stop].rstrip() if stop > 0 else b""
     if value:

@@ -192,6 +192,8 @@ class _Workbook:
                 part.children += inner.children(self._path, self._data, [record, *more], part)
             elif runs := reader.other_text(record):
                 self._texts.add(runs)
+            for joined in reader.joined_strings(record):
+                self._texts.add(joined)
             if more:
                 end = more[-1].start + more[-1].size
         return end

@@ -33,6 +33,8 @@ _TEXTS = {
 _WITH_FORMULAS = {FORMULA, 0x18, 0x23, 0x5A, 0x1B1, 0x1BE, 0x221, 0x4BC, 0x1051}
 _CONSTANT = lazy(rb"[\x01\x1f](?=[\0-\xff]{7}[\x40-\x43])")
 _LONG, _LONGEST = 1e5, 1e18
+_STRING_TOKEN, _AMPERSAND, _CONCATENATE = 0x17, b"\x08", b"\x50\x01"
+"""The tokens of a string in a formula and of what joins two, and the number of a function."""
 
 
 class Record(NamedTuple):
@@ -170,6 +172,24 @@ class CellReader:
         at += self._is_new
         size = min(length * (2 if wide else 1), record.start + record.size - at)
         return (Run(at, size, WIDE if wide else NARROW if self._is_new else self._codec),)
+
+    def joined_strings(self, record: Record) -> Iterator[list[Run]]:
+        """Yield the strings that a formula joins."""
+        data, at = self._data, record.start
+        end = at + record.size if record.type in _WITH_FORMULAS else at
+        while (at := data.find(_STRING_TOKEN, at, end)) >= 0:
+            runs: list[Run] = []
+            while at + 2 < end and data[at] == _STRING_TOKEN:
+                is_wide = self._is_new and data[at + 2] & _WIDE_FLAG
+                size, at = data[at + 1] * (2 if is_wide else 1), at + 2 + self._is_new
+                codec = WIDE if is_wide else NARROW if self._is_new else self._codec
+                runs.append(Run(at, min(size, end - at), codec))
+                at += runs[-1].size
+                at += len(runs) > 1 and data.startswith(_AMPERSAND, at)
+            if len(runs) < 2:
+                at += not runs
+            elif data[at - 1 : at] == _AMPERSAND or data[at + 2 : at + 4] == _CONCATENATE:
+                yield runs
 
     def constants(self, record: Record) -> Iterator[Cell]:
         """Yield what may be a long whole number in a formula, or in the cache of a pivot table."""

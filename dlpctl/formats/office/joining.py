@@ -14,6 +14,7 @@ from dlpctl.formats.cellgroups import (
     Rows,
     header_row,
     is_header,
+    labelled_rows,
     rows_of_groups,
 )
 from dlpctl.formats.interface import APART
@@ -91,8 +92,10 @@ def joined(
         )
     if apart := list(_apart(spans, reading.text)):
         reading.plans.append(ViewPlan("runs apart", apart))
-    if rows := list(rows_of_groups(_rows(kept, spans), reading.text)):
-        reading.plans.append(ViewPlan("rows of groups", rows, repeats=True))
+    tables = _rows(kept, spans)
+    for name, rows in (("rows of groups", rows_of_groups), ("labelled rows", labelled_rows)):
+        if parts := list(rows(tables, reading.text)):
+            reading.plans.append(ViewPlan(name, parts, repeats=True))
     if tabbed := list(_tabbed(spans, reading.text)):
         reading.plans.append(ViewPlan("text without tabs", tabbed))
     if mixed := list(_mixed(kept, spans)):

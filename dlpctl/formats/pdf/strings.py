@@ -162,9 +162,9 @@ class Collector:
         if object_type == "/Annot" or ("/Subtype" in item and "/Rect" in item):
             visit = visit._replace(location=_annotation(visit.location))
         context = visit.context
-        label = item.get("/TU", item.get("/T"))
-        if is_string(label):
-            context = str(label)
+        names = [str(item[key]) for key in ("/T", "/TU") if is_string(item.get(key))]
+        if names:  # only one of them may say what the value is
+            context = names[0] if len(names) == 1 else f"{names[0]} ({names[1]})"
         if object_type in ("/Sig", "/DocTimeStamp") or "/ByteRange" in item:
             self.signed = True
         self._note_file(item)

@@ -157,7 +157,7 @@ def test_form_fields_with_their_appearances_and_xfa(handmade, check):
     result = check(made.save())
     assert not result.leaks(SSN, EMAIL)
     contexts = {segment.context for segment in result.document.segments if segment.text == SSN}
-    assert "Social security number" in contexts
+    assert "ssn (Social security number)" in contexts
     assert any(f"ssn: {SSN}" in segment.text for segment in result.document.segments)
     assert not any("Noto Sans" in segment.text for segment in result.document.segments)
     import pikepdf
