@@ -44,11 +44,12 @@ _YES = lazy(
     r"(?i)(?:(?:sure|yes|yeah|yep|ok(?:ay)?|of course|uh|um|erm|ja|klar|gern|na|also|oui|ouais|bien"
     r" s[uû]r|s[ií]|claro|vale|s[iì]|certo|sim|well|hmm?|let me see|moment|attends|a ver)[,.!]* )*"
     r"(?:(?:i think|i believe|ich glaub[e]?|je crois que|creo que|credo che|acho que),? )?"
-    r"(?:(?:it|that)['’]?s|(?:it|that|this) (?:is|was|would be|should be)|they['’]?re|that['’]?d be"
+    r"(?:(?:it|that)['’]?s|(?:it|that|this) (?:is|was|says|reads|would be|should be)|they['’]?re|that['’]?d be"
     r"|dovrebbe essere|debería ser|deve ser|ça doit être"
     r"|(?:das|es|der|die) (?:ist|lautet|wäre)|c['’](?:est|était)|es|son|è|sono|é|são)"
     r"(?: still| now| jetzt| noch| toujours| ancora| todavía| ainda)?:? "
     r"|(?:(?:sure|yes|yeah|yep|ok(?:ay)?|ja|klar|oui|claro|vale|certo|sim)[,.!]? )+"
+    r"|(?:[^\s,.:;?!0-9]+ ){0,3}[^\s,.:;?!0-9]+[,:] (?=[^\s]*[0-9])"
 )
 _MOST_SPEAKERS = 6
 _LONGEST_REST = 240
