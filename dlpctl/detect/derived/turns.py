@@ -44,13 +44,15 @@ _YES = lazy(
     r"(?i)(?:(?:sure|yes|yeah|yep|ok(?:ay)?|of course|uh|um|erm|ja|klar|gern|na|also|oui|ouais|bien"
     r" s[uû]r|s[ií]|claro|vale|s[iì]|certo|sim|well|hmm?|let me see|moment|attends|a ver)[,.!]* )*"
     r"(?:(?:i think|i believe|ich glaub[e]?|je crois que|creo que|credo che|acho que),? )?"
-    r"(?:(?:it|that)['’]?s|(?:it|that|this) (?:is|was|says|reads|would be|should be)|they['’]?re|that['’]?d be"
-    r"|dovrebbe essere|debería ser|deve ser|ça doit être"
+    r"(?:(?:it|that)['’]?s|(?:it|that|this) (?:is|was|says|reads|would be|should be)|they['’]?re"
+    r"|that['’]?d be|dovrebbe essere|debería ser|deve ser|ça doit être"
     r"|(?:das|es|der|die) (?:ist|lautet|wäre)|c['’](?:est|était)|es|son|è|sono|é|são)"
     r"(?: still| now| jetzt| noch| toujours| ancora| todavía| ainda)?:? "
     r"|(?:(?:sure|yes|yeah|yep|ok(?:ay)?|ja|klar|oui|claro|vale|certo|sim)[,.!]? )+"
     r"|(?:[^\s,.:;?!0-9]+ ){0,3}[^\s,.:;?!0-9]+[,:] (?=[^\s]*[0-9])"
 )
+_WORD = lazy(r"([^\s\"'`.,:;?!]*[^\W\d][^\s\"'`.,:;?!]*)[.!]?")
+"""An answer of a word: in quotes, it is no name of a variable."""
 _MOST_SPEAKERS = 6
 _LONGEST_REST = 240
 """The most bytes of further lines of a turn."""
@@ -79,10 +81,12 @@ class TurnsText(DerivedText):
         texts: list[bytes] = []
         size = 0
         for question, start, answer in pairs:
-            label = f"{question}: ".encode()
+            word = _WORD.fullmatch(answer)
+            mark = '"' if word else ""
+            label = f"{question}: {mark}".encode()
             self._starts.append(size + len(label))
             self._origins.append(start)
-            texts.append(label + answer.encode() + b"\n\n")
+            texts.append(label + f"{word[1] if word else answer}{mark}\n\n".encode())
             size += len(texts[-1])
         self.data = b"".join(texts)
 
