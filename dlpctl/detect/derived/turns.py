@@ -21,7 +21,9 @@ _TIME = (
 _NAME = r"[A-Za-z\x80-\xff][0-9A-Za-z\x80-\xff_.'-]{0,30}"
 _NAMED = rf"{_NAME}(?: {_NAME}){{0,2}}(?: \([^()\n]{{1,20}}\))?"
 _AT = (
-    r",?[ \t]{1,3}(?:[^\s0-9A-Za-z]{1,3} )?[\[(]?(?:[0-9./]{6,10},? )?[0-9]{1,2}:[0-9]{2}"
+    r",?[ \t]{1,3}(?:[^\s0-9A-Za-z]{1,3} "
+    r"(?:[A-Za-z'\x80-\xff]{3,12} (?:[a-z\x80-\xff]{1,4} ){1,2})?)?"
+    r"[\[(]?(?:[0-9./]{6,10},? )?[0-9]{1,2}:[0-9]{2}"
     r"(?: ?[AaPp][Mm])?[\])]?[ ]?\n"
 )
 """The time after a speaker, in a line of their own."""
@@ -49,7 +51,7 @@ _YES = lazy(
     r"|(?:das|es|der|die) (?:ist|lautet|wäre)|c['’](?:est|était)|es|son|è|sono|é|são)"
     r"(?: still| now| jetzt| noch| toujours| ancora| todavía| ainda)?:? "
     r"|(?:(?:sure|yes|yeah|yep|ok(?:ay)?|ja|klar|oui|claro|vale|certo|sim)[,.!]? )+"
-    r"|(?:[^\s,.:;?!0-9]+ ){0,3}[^\s,.:;?!0-9]+[,:] (?=[^\s]*[0-9])"
+    r"|(?:(?:[^\s,.:;?!0-9]+ ){0,4}[^\s,.:;?!0-9]+[,:] ){1,2}(?=[^\s]*[0-9])"
 )
 _WORD = lazy(r"([^\s\"'`.,:;?!]*[^\W\d][^\s\"'`.,:;?!]*)[.!]?")
 """An answer of a word: in quotes, it is no name of a variable."""
@@ -141,5 +143,5 @@ def _in_line(text: bytes) -> str:
 
 
 def _is_conversation(turns: Sequence[_Turn]) -> bool:
-    speakers = len({turn.speaker for turn in turns})
+    speakers = len({turn.speaker.split(" ")[0].rstrip(":") for turn in turns})
     return 1 < speakers <= min(_MOST_SPEAKERS, len(turns) // 2)
