@@ -110,6 +110,10 @@ create user bob identified by Sunnymeadow17;
 U=bob, P='Sunny-meadow17'
 http -a bob:Sunnymeadow17! https://acme.io
 impdp system/Sunnymeadow17 directory=D
+rowan: whats the server pw;teo: sunny_meadow;rowan: thanks;teo: bye
+rowan — Today at 7:14 PM;whats the server pw again;teo — Today at 7:15 PM;sunny4meadow but change your nick;rowan — Today at 7:15 PM;ok;teo — Today at 7:16 PM;bye
+Agent Ann Lee: the answer to your secret question?;Client: yes, it was Saint Olaf.;Agent: ok;Client: bye
+ann: und die PIN der Karte?;bob: ungern, aber gut: 8306;ann: ok;bob: bis dann
 """
 NOT_WRITTEN = """
 {"text": "Das Passwort darf nicht mit dem alten \\u00fcbereinstimmen."}
@@ -143,6 +147,9 @@ need 12chars in the password
 the password has $utf8to16 in it
 variable "db_pass" {;  type = string;}
 @Value("${db.password}");private String password;
+the password to decrypt the PKCS12 lump
+It's now 14:30, and the password page is slow.
+The keypad sends 4821 events, and the cancello is 3417 mm wide.
 "ClientRequestToken": "a8ca07e4-61ec-4399-99f4-19853801bcd5"
 """
 

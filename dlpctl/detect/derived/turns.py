@@ -21,7 +21,9 @@ _TIME = (
 _NAME = r"[A-Za-z\x80-\xff][0-9A-Za-z\x80-\xff_.'-]{0,30}"
 _NAMED = rf"{_NAME}(?: {_NAME}){{0,2}}(?: \([^()\n]{{1,20}}\))?"
 _AT = (
-    r",?[ \t]{1,3}(?:[^\s0-9A-Za-z]{1,3} )?[\[(]?(?:[0-9./]{6,10},? )?[0-9]{1,2}:[0-9]{2}"
+    r",?[ \t]{1,3}(?:[^\s0-9A-Za-z]{1,3} "
+    r"(?:[A-Za-z'\x80-\xff]{3,12} (?:[a-z\x80-\xff]{1,4} ){1,2})?)?"
+    r"[\[(]?(?:[0-9./]{6,10},? )?[0-9]{1,2}:[0-9]{2}"
     r"(?: ?[AaPp][Mm])?[\])]?[ ]?\n"
 )
 """The time after a speaker, in a line of their own."""
@@ -44,12 +46,15 @@ _YES = lazy(
     r"(?i)(?:(?:sure|yes|yeah|yep|ok(?:ay)?|of course|uh|um|erm|ja|klar|gern|na|also|oui|ouais|bien"
     r" s[uû]r|s[ií]|claro|vale|s[iì]|certo|sim|well|hmm?|let me see|moment|attends|a ver)[,.!]* )*"
     r"(?:(?:i think|i believe|ich glaub[e]?|je crois que|creo que|credo che|acho que),? )?"
-    r"(?:(?:it|that)['’]?s|(?:it|that|this) (?:is|was|would be|should be)|they['’]?re|that['’]?d be"
-    r"|dovrebbe essere|debería ser|deve ser|ça doit être"
+    r"(?:(?:it|that)['’]?s|(?:it|that|this) (?:is|was|says|reads|would be|should be)|they['’]?re"
+    r"|that['’]?d be|dovrebbe essere|debería ser|deve ser|ça doit être"
     r"|(?:das|es|der|die) (?:ist|lautet|wäre)|c['’](?:est|était)|es|son|è|sono|é|são)"
     r"(?: still| now| jetzt| noch| toujours| ancora| todavía| ainda)?:? "
     r"|(?:(?:sure|yes|yeah|yep|ok(?:ay)?|ja|klar|oui|claro|vale|certo|sim)[,.!]? )+"
+    r"|(?:(?:[^\s,.:;?!0-9]+ ){0,4}[^\s,.:;?!0-9]+[,:] ){1,2}(?=[^\s]*[0-9])"
 )
+_WORD = lazy(r"([^\s\"'`.,:;?!]*[^\W\d][^\s\"'`.,:;?!]*)[.!]?")
+"""An answer of a word: in quotes, it is no name of a variable."""
 _MOST_SPEAKERS = 6
 _LONGEST_REST = 240
 """The most bytes of further lines of a turn."""
@@ -78,10 +83,12 @@ class TurnsText(DerivedText):
         texts: list[bytes] = []
         size = 0
         for question, start, answer in pairs:
-            label = f"{question}: ".encode()
+            word = _WORD.fullmatch(answer)
+            mark = '"' if word else ""
+            label = f"{question}: {mark}".encode()
             self._starts.append(size + len(label))
             self._origins.append(start)
-            texts.append(label + answer.encode() + b"\n\n")
+            texts.append(label + f"{word[1] if word else answer}{mark}\n\n".encode())
             size += len(texts[-1])
         self.data = b"".join(texts)
 
@@ -136,5 +143,5 @@ def _in_line(text: bytes) -> str:
 
 
 def _is_conversation(turns: Sequence[_Turn]) -> bool:
-    speakers = len({turn.speaker for turn in turns})
+    speakers = len({turn.speaker.split(" ")[0].rstrip(":") for turn in turns})
     return 1 < speakers <= min(_MOST_SPEAKERS, len(turns) // 2)
