@@ -36,6 +36,7 @@ from dlpctl.formats.ocr.lines import (
     text_of,
 )
 from dlpctl.formats.ocr.rows import rows_of_letters
+from dlpctl.formats.ocr.scans import doubled, halved, has_small_print, without_grain
 from dlpctl.formats.ocr.seen import Seen, SeenWord, recalled
 from dlpctl.formats.ocr.single_pass import (
     Pass,
@@ -77,14 +78,22 @@ words.
 
 def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Seen:
     """Return the words of a picture and the texts of its codes; no pass starts after `until`."""
-    shades = picture.convert("L")
-    words, unread = _seen(shades, enlarge=enlarge, until=until)
+    half, seen = halved(picture), None
+    if half is not None:
+        seen = doubled(_shades_and_colors(half, enlarge=False, until=until))
+    if seen is None or seen.unread or has_small_print(seen):
+        seen = _shades_and_colors(picture, enlarge=enlarge, until=until)
+    return Seen([*seen.words, *_codes(picture.convert("L"))], seen.unread)
+
+
+def _shades_and_colors(picture: Image, *, enlarge: bool, until: float) -> Seen:
+    words, unread = _seen(picture.convert("L"), enlarge=enlarge, until=until)
     colors = colored_ink(picture)
-    if colors is not None:
-        more = _seen(colors, enlarge=enlarge, until=until)
-        words = [*words, *(word._replace(line=f"colors {word.line}") for word in more.words)]
-        unread = [*unread, *more.unread]
-    return Seen([*words, *_codes(shades)], unread)
+    if colors is None:
+        return Seen(words, unread)
+    more = _seen(colors, enlarge=enlarge, until=until)
+    words = [*words, *(word._replace(line=f"colors {word.line}") for word in more.words)]
+    return Seen(words, [*unread, *more.unread])
 
 
 def _codes(picture: Image) -> Iterator[SeenWord]:
@@ -93,6 +102,7 @@ def _codes(picture: Image) -> Iterator[SeenWord]:
 
 
 def _seen(picture: Image, *, enlarge: bool, until: float) -> Seen:
+    picture = without_grain(picture)
     if is_blank(picture):
         return Seen([], [])
     try:
