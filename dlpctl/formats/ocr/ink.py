@@ -24,6 +24,8 @@ _COLORED = 24
 """The minimum contrast of ink in colors."""
 _FEW_CELLS = {5: 100, 10: 40, 20: 20, 40: 10}
 """The minimum number of inked cells surrounded by inked cells in a word, by the cells' size."""
+_FEW_PIXELS = 64
+"""The maximum number of inked pixels of a word that is too small to read."""
 _TEXTURE = 0.5
 """The maximum share of a page that is inked, in the smallest cells."""
 _STROKE_SHIFTS, _COARSE, _AROUND = (1, 2, 4, 8), 4, 13
@@ -105,18 +107,29 @@ def colored_ink(picture: Image) -> Image | None:
     """Return the contrast of the colors of a picture as shades if it has ink as light as its paper;
     None if it has none, or no colors.
     """
-    from PIL import ImageChops, ImageFilter, ImageOps
+    from PIL import ImageOps
 
     if picture.mode != "RGB" or is_blank(picture.convert("HSV").getchannel("S")):
         return None
     light, *colors = picture.convert("YCbCr").split()
-    # Around ink that is darker or lighter than its paper, colors change, too.
-    seen = _contours(light, _FAINT).filter(ImageFilter.MaxFilter(5))
     for color in colors:
-        hidden = ImageChops.subtract(_contours(color, _COLORED), seen)
+        hidden = _hidden_contours(color, light)
         if any(_inked_cells(hidden, cell)[0] >= few for cell, few in _FEW_CELLS.items()):
             return ImageOps.autocontrast(color)
     return None
+
+
+def has_more_ink(picture: Image, shown: Image) -> bool:
+    """Return whether a picture has ink where another one of the same size has none."""
+    return _hidden_contours(picture, shown).histogram()[255] > _FEW_PIXELS
+
+
+def _hidden_contours(picture: Image, shown: Image) -> Image:
+    from PIL import ImageChops, ImageFilter
+
+    # Around ink that is darker or lighter than its paper, colors change, too.
+    seen = _contours(shown, _FAINT).filter(ImageFilter.MaxFilter(5))
+    return ImageChops.subtract(_contours(picture, _COLORED), seen)
 
 
 def is_texture(picture: Image) -> bool:

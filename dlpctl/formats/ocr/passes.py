@@ -117,14 +117,15 @@ def _seen(picture: Image, *, enlarge: bool, until: float) -> Seen:
 
 
 def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
-    times = enlargement(picture) if enlarge else 1
-    views = [View(picture, 0.0, each) for each in sorted({times, 1})]
+    times, most = (enlargement(picture), most_enlargement(picture)) if enlarge else (1, 1)
+    views = [View(picture, 0.0, 1)]
     unboxed = without_boxes(picture)
     if unboxed is not None:
         picture = unboxed
         # The letters are far from each other, so that OCR misreads some at each scale.
-        scales = range(1, most_enlargement(picture) + 1)
-        views += (View(picture, 0.0, each) for each in scales)
+        views += (View(picture, 0.0, each) for each in range(1, most + 1))
+    elif times > 1:
+        views.append(View(picture, 0.0, times))
     upright = read_views(views)
     spaced, disputed = ([], []) if unboxed is None else _read_spaced(picture, upright)
     first = best = max(upright, key=lambda each: each.score)
@@ -252,7 +253,9 @@ def look_sparsely(picture: Image) -> list[str]:
 
 
 def _look_sparsely(picture: Image) -> Seen:
-    view = View(picture, 0.0, enlargement(picture))
+    half = halved(picture)
+    picture = without_grain(picture if half is None else half)
+    view = View(picture, 0.0, enlargement(picture) if half is None else 1)
     (found,) = read_views([view], sparse=not is_texture(picture))
     return Seen([*_words(found, picture.size, "0")], [])
 

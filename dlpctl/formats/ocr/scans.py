@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
+from dlpctl.formats.ocr.ink import has_ink
 from dlpctl.formats.ocr.seen import Seen
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
 _LARGE = 4_000_000
 """The pixels of a scan that has enough of them for OCR at half its size."""
-_GRAIN_SHIFT, _DEVIATIONS, _LEAST_PAPER = 3, 3, 0.6
-"""The distance of pixels that share no grain, the typical differences between them that are grain,
-and the share of a page within which that is paper.
+_GRAIN_SHIFT, _MOST_GRAIN, _DEVIATIONS, _LEAST_PAPER = 3, 24, 3, 0.8
+"""The distance of pixels that share no grain, the largest usual difference between them that is
+grain, how many of these the shades of paper differ, and the share of a page that has them.
 """
 _HIGH = re.compile(r"[0-9A-Zbdfhkl@]")
 _LEAST_HEIGHT = 13
@@ -29,36 +30,44 @@ _LEAST_HEIGHT = 13
 
 
 def without_grain(picture: Image) -> Image:
-    """Return a picture of shades with an even paper; unchanged if it has no paper or no grain."""
+    """Return a picture of shades with an even paper; unchanged if it has no grain, or no ink left
+    without it.
+    """
     paper = _paper_of(picture)
-    return picture.point([paper[0] if shade in paper else shade for shade in range(256)])
+    if not paper:
+        return picture
+    usual = max(paper, key=picture.histogram().__getitem__)
+    even = picture.point([usual if shade in paper else shade for shade in range(256)])
+    return even if has_ink(even) else picture
 
 
 def halved(picture: Image) -> Image | None:
-    """Return a large scan at half its size; None if it is small, has no grain or no paper."""
-    if picture.width * picture.height <= _LARGE or len(_paper_of(picture.convert("L"))) < 2:
+    """Return a large scan at half its size; None if it is small or has no grain."""
+    if picture.width * picture.height <= _LARGE or not _paper_of(picture.convert("L")):
         return None
     return picture.reduce(2)
 
 
-def _paper_of(picture: Image) -> list[int]:
-    """Return the shades of the paper, the most frequent one first."""
+def _paper_of(picture: Image) -> range:
+    """Return the shades of grainy paper; empty if a picture has none."""
     from PIL import ImageChops
 
     pixels = picture.width * picture.height
-    beside = ImageChops.offset(picture, _GRAIN_SHIFT)
-    differences = ImageChops.difference(picture, beside).histogram()
-    below, grain = differences[0], 0
-    while 2 * below < pixels:
-        grain += 1
-        below += differences[grain]
+    # Lines and stripes differ across them only.
+    grain = min(
+        _median(ImageChops.difference(picture, ImageChops.offset(picture, *shift)).histogram())
+        for shift in ((_GRAIN_SHIFT, 0), (0, _GRAIN_SHIFT))
+    )
     shades = picture.histogram()
-    paper = max(range(256), key=shades.__getitem__)
-    width = _DEVIATIONS * grain
-    band = range(max(paper - width, 0), min(paper + width, 255) + 1)
-    if sum(shades[shade] for shade in band) < _LEAST_PAPER * pixels:
-        return [paper]
-    return [paper, *band]
+    usual, width = shades.index(max(shades)), _DEVIATIONS * grain
+    paper = range(max(usual - width, 0), min(usual + width, 255) + 1)
+    is_paper = sum(shades[shade] for shade in paper) >= _LEAST_PAPER * pixels
+    return paper if 0 < grain <= _MOST_GRAIN and is_paper else range(0)
+
+
+def _median(histogram: list[int]) -> int:
+    below = list(accumulate(histogram))
+    return next(value for value, count in enumerate(below) if 2 * count >= below[-1])
 
 
 def doubled(seen: Seen) -> Seen:
