@@ -233,7 +233,7 @@ def _is_in(box: Box, other: Box) -> bool:
 
 def _differing(read: Pass, best: Pass) -> Pass:
     """Return the lines of a pass that the best pass at another scale reads differently."""
-    known = {text_of(line) for line in best.lines}
+    known = {text_of(line) for line in best.confident()}
     return read._replace(lines=[line for line in read.confident() if text_of(line) not in known])
 
 
