@@ -257,7 +257,21 @@ class Slope(NamedTuple):
 
 
 def slope_of(picture: Image) -> Slope:
-    """Return the angle with the clearest lines beyond a skew, such as the labels of a chart."""
+    """Return the angle with the clearest lines beyond a skew, such as the labels of a chart, on the
+    page or on the part of it that has ink.
+    """
+    from PIL import ImageOps
+
+    slope = _slope_of(picture)
+    box = ImageOps.invert(picture).point([255 * (shade > _CONTRAST) for shade in range(256)])
+    inked = picture.crop(box.getbbox())
+    if slope.angle or 2 * inked.width * inked.height > picture.width * picture.height:
+        return slope
+    within = _slope_of(inked)
+    return within if within.is_clearest else slope
+
+
+def _slope_of(picture: Image) -> Slope:
     clearness = _clearness(picture, _SLOPES)
     clear = _LINED * sorted(clearness.values())[len(clearness) // 2]
     peaks = [
