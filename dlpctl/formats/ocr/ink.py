@@ -40,6 +40,8 @@ _LEAST_SKEW = 2
 _SKEW_WIDTH = 400
 _STROKE, _STROKES = 24, 60
 """The minimum length in pixels of a side of a box, and how many would make a page."""
+_RULE, _DARK = 60, 128
+"""The minimum length in pixels of a rule, which no letter has, and the lightest shade of one."""
 _HIGHEST_BOX, _FEW_BOXES = 3, 8
 """The maximum height of a box for a letter, in minimum lengths, and the minimum number of sides."""
 _BESIDE = 4
@@ -174,7 +176,27 @@ def flattened(picture: Image) -> Image:
         ImageChops.difference(picture, without_light),
         is_dark,
     )
-    return ImageOps.invert(ImageOps.autocontrast(strokes))
+    return _without_rules(ImageOps.invert(ImageOps.autocontrast(strokes)))
+
+
+def _without_rules(strokes: Image) -> Image:
+    """Return strokes without the rules through words and below them."""
+    from PIL import ImageFilter
+
+    ink = strokes.point([255 * (shade < _DARK) for shade in range(256)])
+    rules, lengths = _long_runs(ink, _RULE)
+    if not lengths:
+        return strokes
+    copy = strokes.copy()
+    copy.paste(_across(strokes, 0, _BESIDE), mask=rules.filter(ImageFilter.MaxFilter(3)))
+    return copy
+
+
+def _across(picture: Image, x: int, y: int) -> Image:
+    """Return for each pixel the lighter of two pixels on both sides, as if a rule was not there."""
+    from PIL import ImageChops
+
+    return ImageChops.lighter(ImageChops.offset(picture, x, y), ImageChops.offset(picture, -x, -y))
 
 
 def _shifted(picture: Image, combine: Callable[[Image, Image], Image], sign: int) -> Image:
@@ -192,7 +214,7 @@ def without_boxes(picture: Image) -> Image | None:
 
     OCR takes a letter in a box for a part of the box.
     """
-    from PIL import ImageChops, ImageFilter
+    from PIL import ImageFilter
     from PIL.Image import Transpose
 
     stroke = max(_STROKE, max(picture.size) // _STROKES)
@@ -208,9 +230,8 @@ def without_boxes(picture: Image) -> Image | None:
         (rows, (0, _BESIDE)),
         (columns.transpose(Transpose.TRANSPOSE), (_BESIDE, 0)),
     ):
-        before, after = ImageChops.offset(copy, x, y), ImageChops.offset(copy, -x, -y)
         # The contours are beside the rule.
-        copy.paste(ImageChops.lighter(before, after), mask=rules.filter(ImageFilter.MaxFilter(3)))
+        copy.paste(_across(copy, x, y), mask=rules.filter(ImageFilter.MaxFilter(3)))
     return copy
 
 

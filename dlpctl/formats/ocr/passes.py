@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dlpctl.formats import ocr
@@ -36,7 +37,7 @@ from dlpctl.formats.ocr.lines import (
     text_of,
 )
 from dlpctl.formats.ocr.rows import rows_of_letters
-from dlpctl.formats.ocr.scans import doubled, halved, has_small_print, without_grain
+from dlpctl.formats.ocr.scans import halved, read_at_half, without_grain
 from dlpctl.formats.ocr.seen import Seen, SeenWord, recalled
 from dlpctl.formats.ocr.single_pass import (
     Pass,
@@ -71,18 +72,13 @@ _MOST_BOXES = 4 * MOST_LINES
 """The maximum number of lines that are compared with each other."""
 _TRIAL_PIXELS = 1_500_000
 _SMALL_SIDE = 64
-"""A picture with sides up to this length is read once: it has no room for rotated lines or loose
-words.
-"""
+"""The longest side of a picture without room for rotated lines or loose words."""
 
 
 def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Seen:
     """Return the words of a picture and the texts of its codes; no pass starts after `until`."""
-    half, seen = halved(picture), None
-    if half is not None:
-        seen = doubled(_shades_and_colors(half, enlarge=False, until=until))
-    if seen is None or seen.unread or has_small_print(seen):
-        seen = _shades_and_colors(picture, enlarge=enlarge, until=until)
+    read = partial(_shades_and_colors, until=until)
+    seen = read_at_half(picture, partial(read, enlarge=False)) or read(picture, enlarge=enlarge)
     return Seen([*seen.words, *_codes(picture.convert("L"))], seen.unread)
 
 

@@ -14,6 +14,8 @@ from dlpctl.formats.ocr.ink import has_ink
 from dlpctl.formats.ocr.seen import Seen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PIL.Image import Image
 
     from dlpctl.formats.ocr.seen import Corners, SeenWord
@@ -70,18 +72,22 @@ def _median(histogram: list[int]) -> int:
     return next(value for value, count in enumerate(below) if 2 * count >= below[-1])
 
 
-def doubled(seen: Seen) -> Seen:
-    """Return what was read at half the size of a picture with corners in the picture."""
+def read_at_half(picture: Image, read: Callable[[Image], Seen]) -> Seen | None:
+    """Return what is read on a large scan at half its size; None if its other pixels may matter."""
+    half = halved(picture)
+    seen = None if half is None else read(half)
+    if seen is None or seen.unread or _has_small_print(seen):
+        return None
+    words = [word._replace(corners=_doubled(word.corners)) for word in seen.words]
+    return Seen(words, [])
 
-    def in_picture(corners: Corners) -> Corners:
-        a, b, c, d = ((2 * x, 2 * y) for x, y in corners)
-        return a, b, c, d
 
-    words = [word._replace(corners=in_picture(word.corners)) for word in seen.words]
-    return Seen(words, [in_picture(corners) for corners in seen.unread])
+def _doubled(corners: Corners) -> Corners:
+    a, b, c, d = ((2 * x, 2 * y) for x, y in corners)
+    return a, b, c, d
 
 
-def has_small_print(seen: Seen) -> bool:
+def _has_small_print(seen: Seen) -> bool:
     """Return whether any line is too low for OCR to tell its digits apart."""
     lines = (list(words) for _, words in groupby(seen.words, key=lambda word: word.line))
     return any(
