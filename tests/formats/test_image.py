@@ -615,9 +615,9 @@ def test_the_slope_of_lines_is_measured() -> None:
     for angle in (-40, -20, 30):
         slanting = upright.rotate(angle, expand=True, fillcolor=255)
         assert slope_of(slanting) == (-angle, True)
-    page = Image.new("L", (4000, 1000), 255)
-    page.paste(slanting.resize((500, 350)), (3400, 600))
-    assert slope_of(page) == (-angle, True)
+    page = Image.new("L", (4000, 1600), 255)
+    page.paste(slanting, (2800, 600))
+    assert abs(slope_of(page).angle + angle) < 2
 
 
 def test_a_slanting_rule_has_no_letters() -> None:
