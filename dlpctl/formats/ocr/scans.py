@@ -88,7 +88,7 @@ def _doubled(corners: Corners) -> Corners:
 
 
 def _has_small_print(seen: Seen) -> bool:
-    """Return whether any line is too low for OCR to tell its digits apart."""
+    """Return whether any line is too low for OCR to distinguish its digits."""
     lines = (list(words) for _, words in groupby(seen.words, key=lambda word: word.line))
     return any(
         max(map(_height_of, line)) < _LEAST_HEIGHT
