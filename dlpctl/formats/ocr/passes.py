@@ -113,13 +113,13 @@ def _seen(picture: Image, *, enlarge: bool, until: float) -> Seen:
 
 
 def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
-    times, most = (enlargement(picture), most_enlargement(picture)) if enlarge else (1, 1)
+    times = enlargement(picture) if enlarge else 1
     views = [View(picture, 0.0, 1)]
     unboxed = without_boxes(picture)
     if unboxed is not None:
         picture = unboxed
         # The letters are far from each other, so that OCR misreads some at each scale.
-        views += (View(picture, 0.0, each) for each in range(1, most + 1))
+        views += (View(picture, 0.0, each) for each in range(1, most_enlargement(picture) + 1))
     elif times > 1:
         views.append(View(picture, 0.0, times))
     upright = read_views(views)

@@ -26,9 +26,9 @@ _GRAIN_SHIFT, _MOST_GRAIN, _DEVIATIONS, _LEAST_PAPER = 3, 24, 3, 0.8
 """The distance of pixels that share no grain, the largest usual difference between them that is
 grain, how many of these the shades of paper differ, and the share of a page that has them.
 """
-_HIGH = re.compile(r"[0-9A-Zbdfhkl@]")
+_DIGIT = re.compile(r"[0-9]")
 _LEAST_HEIGHT = 13
-"""The height in pixels of a line with high letters below which OCR confuses digits."""
+"""The height in pixels of a line below which OCR confuses digits."""
 
 
 def without_grain(picture: Image) -> Image:
@@ -88,12 +88,12 @@ def _doubled(corners: Corners) -> Corners:
 
 
 def _has_small_print(seen: Seen) -> bool:
-    """Return whether any line is too low for OCR to distinguish its digits."""
+    """Return whether any line with digits is too low for OCR to distinguish them."""
     lines = (list(words) for _, words in groupby(seen.words, key=lambda word: word.line))
     return any(
         max(map(_height_of, line)) < _LEAST_HEIGHT
         for line in lines
-        if _HIGH.search("".join(word.text for word in line))
+        if _DIGIT.search("".join(word.text for word in line))
     )
 
 
