@@ -26,7 +26,7 @@ _GRAIN_SHIFT, _MOST_GRAIN, _DEVIATIONS, _LEAST_PAPER = 3, 24, 3, 0.8
 """The distance of pixels that share no grain, the largest usual difference between them that is
 grain, how many of these the shades of paper differ, and the share of a page that has them.
 """
-_DIGIT = re.compile(r"[0-9]")
+_DIGITS = re.compile(r"[0-9][^0-9]?[0-9][^0-9]?[0-9]")
 _LEAST_HEIGHT = 13
 """The height in pixels of a line below which OCR confuses digits."""
 
@@ -93,7 +93,7 @@ def _has_small_print(seen: Seen) -> bool:
     return any(
         max(map(_height_of, line)) < _LEAST_HEIGHT
         for line in lines
-        if _DIGIT.search("".join(word.text for word in line))
+        if _DIGITS.search("".join(word.text for word in line))
     )
 
 
