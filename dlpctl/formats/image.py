@@ -27,6 +27,7 @@ from dlpctl.formats.interface import (
     Uninspected,
     View,
 )
+from dlpctl.formats.ocr.ink import has_more_ink
 from dlpctl.formats.ocr.passes import look, look_sparsely
 from dlpctl.formats.ocr.views import add_unread, add_words
 from dlpctl.formats.pictures import heif, jpeg, sun
@@ -288,16 +289,22 @@ def _frames(image: Image, limits: Limits) -> Iterator[Image]:
 
 
 def _shown(image: Image, limits: Limits) -> Iterator[tuple[int, Image]]:
-    """Yield each frame that may show words, and its layers without the alpha channel."""
+    """Yield each frame that may show words, and what it shows only without alpha or on black."""
     for number, frame in enumerate(_frames(image, limits)):
         if frame.width * frame.height < _TOO_SMALL_FOR_TEXT or max(frame.size) <= _ICON_SIDE:
             continue
-        yield number, _gray(frame) or frame.convert("RGBA").convert("RGB")
-        if frame.mode not in {"RGBA", "LA", "PA"} and "transparency" not in frame.info:
-            continue
         layers = frame.convert("RGBA")
-        if layers.getchannel("A").getextrema() != (255, 255):
-            yield number, _on_white(layers)
+        bare = _gray(frame) or layers.convert("RGB")
+        if layers.getchannel("A").getextrema() == (255, 255):
+            yield number, bare
+            continue
+        shown = _on(layers, "white")
+        yield number, shown
+        light = shown.convert("L")
+        for hidden in (bare, _on(layers, "black")):
+            if has_more_ink(hidden.convert("L"), light):
+                yield number, hidden
+                break
 
 
 def _looks(image: Image, limits: Limits) -> Iterator[tuple[int, Seen | None]]:
@@ -341,10 +348,10 @@ def _paintable(frame: Image, file_format: str, *, is_marked: bool) -> Image:
     )
 
 
-def _on_white(layers: Image) -> Image:
+def _on(layers: Image, paper: str) -> Image:
     import PIL.Image
 
-    picture = PIL.Image.new("RGB", layers.size, "white")
+    picture = PIL.Image.new("RGB", layers.size, paper)
     picture.paste(layers, mask=layers.getchannel("A"))
     return picture
 

@@ -558,6 +558,28 @@ def test_words_are_read_however_they_are_shown(
     assert "kept" in " ".join(segment.text for segment in document.segments)
 
 
+@pytest.mark.parametrize(
+    ("clear", "ink", "runs"),
+    [("white", "white", True), ("black", "white", True), ("black", "black", False)],
+)
+def test_words_on_clear_paper_are_read_on_black_if_white_does_not_show_them(
+    clear: str, ink: str, runs: bool, tesseract: PlayedTesseract
+) -> None:
+    page = Image.new("RGBA", (400, 100), clear)
+    page.putalpha(0)
+    ImageDraw.Draw(page).text((20, 30), f"Number {SSN}", ink, ImageFont.load_default(30))
+    dark: list[bool] = []
+
+    def words(data: bytes, *, pages: int, **_: bool) -> list[list[ocr.Word]]:
+        with Image.open(io.BytesIO(data)) as shown:
+            dark.append(shown.convert("L").getpixel((0, 0)) == 0)
+        return [[]] * pages
+
+    tesseract(words)
+    format_named("image").extract(encoded(page), LIMITS)
+    assert any(dark) == runs
+
+
 @with_tesseract
 def test_writing_across_other_writing_is_read_or_not_inspected() -> None:
     page = written(LETTER * 3, (1000, 700))
@@ -591,7 +613,11 @@ def test_the_slope_of_lines_is_measured() -> None:
     assert not slope_of(upright).angle
     assert slope_of(chart().convert("L")) == (-40, False)
     for angle in (-40, -20, 30):
-        assert slope_of(upright.rotate(angle, expand=True, fillcolor=255)) == (-angle, True)
+        slanting = upright.rotate(angle, expand=True, fillcolor=255)
+        assert slope_of(slanting) == (-angle, True)
+    page = Image.new("L", (4000, 1600), 255)
+    page.paste(slanting, (2800, 600))
+    assert abs(slope_of(page).angle + angle) < 2
 
 
 def test_a_slanting_rule_has_no_letters() -> None:

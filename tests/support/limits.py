@@ -50,6 +50,7 @@ LIMITS = {
     f"{_SECTIONS}.reading._SMALL_STRIPES": "bytes up to which stripes are read together",
     "dlpctl.formats.contents._PIECE": "bytes that are decoded at a time",
     "dlpctl.formats.ocr.passes._MOST_BOXES": "lines that are compared with each other",
+    "dlpctl.formats.ocr.scans._LARGE": "pixels of a scan that may be read at half its size",
     "dlpctl.formats.ocr._SECONDS": "seconds of tesseract for a page",
     "dlpctl.formats.office.xmltext._PIECE": "bytes that are parsed at a time",
     "dlpctl.formats.sections._LARGEST_READ": "bytes that are read at a time",

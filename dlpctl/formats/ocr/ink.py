@@ -24,6 +24,8 @@ _COLORED = 24
 """The minimum contrast of ink in colors."""
 _FEW_CELLS = {5: 100, 10: 40, 20: 20, 40: 10}
 """The minimum number of inked cells surrounded by inked cells in a word, by the cells' size."""
+_FEW_PIXELS = 64
+"""The maximum number of inked pixels of a word that is too small to read."""
 _TEXTURE = 0.5
 """The maximum share of a page that is inked, in the smallest cells."""
 _STROKE_SHIFTS, _COARSE, _AROUND = (1, 2, 4, 8), 4, 13
@@ -38,6 +40,8 @@ _LEAST_SKEW = 2
 _SKEW_WIDTH = 400
 _STROKE, _STROKES = 24, 60
 """The minimum length in pixels of a side of a box, and how many would make a page."""
+_RULE, _DARK = 60, 128
+"""The minimum length in pixels of a rule, which no letter has, and the lightest shade of one."""
 _HIGHEST_BOX, _FEW_BOXES = 3, 8
 """The maximum height of a box for a letter, in minimum lengths, and the minimum number of sides."""
 _BESIDE = 4
@@ -105,18 +109,29 @@ def colored_ink(picture: Image) -> Image | None:
     """Return the contrast of the colors of a picture as shades if it has ink as light as its paper;
     None if it has none, or no colors.
     """
-    from PIL import ImageChops, ImageFilter, ImageOps
+    from PIL import ImageOps
 
     if picture.mode != "RGB" or is_blank(picture.convert("HSV").getchannel("S")):
         return None
     light, *colors = picture.convert("YCbCr").split()
-    # Around ink that is darker or lighter than its paper, colors change, too.
-    seen = _contours(light, _FAINT).filter(ImageFilter.MaxFilter(5))
     for color in colors:
-        hidden = ImageChops.subtract(_contours(color, _COLORED), seen)
+        hidden = _hidden_contours(color, light)
         if any(_inked_cells(hidden, cell)[0] >= few for cell, few in _FEW_CELLS.items()):
             return ImageOps.autocontrast(color)
     return None
+
+
+def has_more_ink(picture: Image, shown: Image) -> bool:
+    """Return whether a picture has ink where another one of the same size has none."""
+    return _hidden_contours(picture, shown).histogram()[255] > _FEW_PIXELS
+
+
+def _hidden_contours(picture: Image, shown: Image) -> Image:
+    from PIL import ImageChops, ImageFilter
+
+    # Around ink that is darker or lighter than its paper, colors change, too.
+    seen = _contours(shown, _FAINT).filter(ImageFilter.MaxFilter(5))
+    return ImageChops.subtract(_contours(picture, _COLORED), seen)
 
 
 def is_texture(picture: Image) -> bool:
@@ -161,7 +176,27 @@ def flattened(picture: Image) -> Image:
         ImageChops.difference(picture, without_light),
         is_dark,
     )
-    return ImageOps.invert(ImageOps.autocontrast(strokes))
+    return _without_rules(ImageOps.invert(ImageOps.autocontrast(strokes)))
+
+
+def _without_rules(strokes: Image) -> Image:
+    """Return strokes without the rules through words and below them."""
+    from PIL import ImageFilter
+
+    ink = strokes.point([255 * (shade < _DARK) for shade in range(256)])
+    rules, lengths = _long_runs(ink, _RULE)
+    if not lengths:
+        return strokes
+    copy = strokes.copy()
+    copy.paste(_across(strokes, 0, _BESIDE), mask=rules.filter(ImageFilter.MaxFilter(3)))
+    return copy
+
+
+def _across(picture: Image, x: int, y: int) -> Image:
+    """Return for each pixel the lighter of two pixels on both sides, as if a rule was not there."""
+    from PIL import ImageChops
+
+    return ImageChops.lighter(ImageChops.offset(picture, x, y), ImageChops.offset(picture, -x, -y))
 
 
 def _shifted(picture: Image, combine: Callable[[Image, Image], Image], sign: int) -> Image:
@@ -179,7 +214,7 @@ def without_boxes(picture: Image) -> Image | None:
 
     OCR takes a letter in a box for a part of the box.
     """
-    from PIL import ImageChops, ImageFilter
+    from PIL import ImageFilter
     from PIL.Image import Transpose
 
     stroke = max(_STROKE, max(picture.size) // _STROKES)
@@ -195,9 +230,8 @@ def without_boxes(picture: Image) -> Image | None:
         (rows, (0, _BESIDE)),
         (columns.transpose(Transpose.TRANSPOSE), (_BESIDE, 0)),
     ):
-        before, after = ImageChops.offset(copy, x, y), ImageChops.offset(copy, -x, -y)
         # The contours are beside the rule.
-        copy.paste(ImageChops.lighter(before, after), mask=rules.filter(ImageFilter.MaxFilter(3)))
+        copy.paste(_across(copy, x, y), mask=rules.filter(ImageFilter.MaxFilter(3)))
     return copy
 
 
@@ -244,7 +278,21 @@ class Slope(NamedTuple):
 
 
 def slope_of(picture: Image) -> Slope:
-    """Return the angle with the clearest lines beyond a skew, such as the labels of a chart."""
+    """Return the angle with the clearest lines beyond a skew, such as the labels of a chart, on the
+    page or on the part of it that has ink.
+    """
+    from PIL import ImageOps
+
+    slope = _slope_of(picture)
+    box = ImageOps.invert(picture).point([255 * (shade > _CONTRAST) for shade in range(256)])
+    inked = picture.crop(box.getbbox())
+    if slope.angle or 2 * inked.width * inked.height > picture.width * picture.height:
+        return slope
+    within = _slope_of(inked)
+    return within if within.is_clearest else slope
+
+
+def _slope_of(picture: Image) -> Slope:
     clearness = _clearness(picture, _SLOPES)
     clear = _LINED * sorted(clearness.values())[len(clearness) // 2]
     peaks = [

@@ -99,7 +99,7 @@ def file_of(pictures: Sequence[Image]) -> bytes:
         # Fax compression, which Pillow keeps from the source file, supports only two shades.
         first.save(output, "TIFF", save_all=True, append_images=more, compression="raw")
     else:
-        first.save(output, "PNG", compress_level=1)
+        first.save(output, "PPM")
     return output.getvalue()
 
 

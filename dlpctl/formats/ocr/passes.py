@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dlpctl.formats import ocr
@@ -36,6 +37,7 @@ from dlpctl.formats.ocr.lines import (
     text_of,
 )
 from dlpctl.formats.ocr.rows import rows_of_letters
+from dlpctl.formats.ocr.scans import halved, read_at_half, without_grain
 from dlpctl.formats.ocr.seen import Seen, SeenWord, recalled
 from dlpctl.formats.ocr.single_pass import (
     Pass,
@@ -70,21 +72,24 @@ _MOST_BOXES = 4 * MOST_LINES
 """The maximum number of lines that are compared with each other."""
 _TRIAL_PIXELS = 1_500_000
 _SMALL_SIDE = 64
-"""A picture with sides up to this length is read once: it has no room for rotated lines or loose
-words.
-"""
+"""The longest side of a picture without room for rotated lines or loose words."""
 
 
 def look(picture: Image, *, enlarge: bool = True, until: float = math.inf) -> Seen:
     """Return the words of a picture and the texts of its codes; no pass starts after `until`."""
-    shades = picture.convert("L")
-    words, unread = _seen(shades, enlarge=enlarge, until=until)
+    read = partial(_shades_and_colors, until=until)
+    seen = read_at_half(picture, partial(read, enlarge=False)) or read(picture, enlarge=enlarge)
+    return Seen([*seen.words, *_codes(picture.convert("L"))], seen.unread)
+
+
+def _shades_and_colors(picture: Image, *, enlarge: bool, until: float) -> Seen:
+    words, unread = _seen(picture.convert("L"), enlarge=enlarge, until=until)
     colors = colored_ink(picture)
-    if colors is not None:
-        more = _seen(colors, enlarge=enlarge, until=until)
-        words = [*words, *(word._replace(line=f"colors {word.line}") for word in more.words)]
-        unread = [*unread, *more.unread]
-    return Seen([*words, *_codes(shades)], unread)
+    if colors is None:
+        return Seen(words, unread)
+    more = _seen(colors, enlarge=enlarge, until=until)
+    words = [*words, *(word._replace(line=f"colors {word.line}") for word in more.words)]
+    return Seen(words, [*unread, *more.unread])
 
 
 def _codes(picture: Image) -> Iterator[SeenWord]:
@@ -93,6 +98,7 @@ def _codes(picture: Image) -> Iterator[SeenWord]:
 
 
 def _seen(picture: Image, *, enlarge: bool, until: float) -> Seen:
+    picture = without_grain(picture)
     if is_blank(picture):
         return Seen([], [])
     try:
@@ -108,13 +114,14 @@ def _seen(picture: Image, *, enlarge: bool, until: float) -> Seen:
 
 def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
     times = enlargement(picture) if enlarge else 1
-    views = [View(picture, 0.0, each) for each in sorted({times, 1})]
+    views = [View(picture, 0.0, 1)]
     unboxed = without_boxes(picture)
     if unboxed is not None:
         picture = unboxed
         # The letters are far from each other, so that OCR misreads some at each scale.
-        scales = range(1, most_enlargement(picture) + 1)
-        views += (View(picture, 0.0, each) for each in scales)
+        views += (View(picture, 0.0, each) for each in range(1, most_enlargement(picture) + 1))
+    elif times > 1:
+        views.append(View(picture, 0.0, times))
     upright = read_views(views)
     spaced, disputed = ([], []) if unboxed is None else _read_spaced(picture, upright)
     first = best = max(upright, key=lambda each: each.score)
@@ -222,7 +229,7 @@ def _is_in(box: Box, other: Box) -> bool:
 
 def _differing(read: Pass, best: Pass) -> Pass:
     """Return the lines of a pass that the best pass at another scale reads differently."""
-    known = {text_of(line) for line in best.lines}
+    known = {text_of(line) for line in best.confident()}
     return read._replace(lines=[line for line in read.confident() if text_of(line) not in known])
 
 
@@ -242,7 +249,9 @@ def look_sparsely(picture: Image) -> list[str]:
 
 
 def _look_sparsely(picture: Image) -> Seen:
-    view = View(picture, 0.0, enlargement(picture))
+    half = halved(picture)
+    picture = without_grain(picture if half is None else half)
+    view = View(picture, 0.0, enlargement(picture) if half is None else 1)
     (found,) = read_views([view], sparse=not is_texture(picture))
     return Seen([*_words(found, picture.size, "0")], [])
 

@@ -25,8 +25,10 @@ ones, and faint letters are left out at the higher ones.
 _MOST_INK = 0.35
 """The maximum inked share of a picture; with more, the grain of a photo is taken for ink."""
 _RUN = re.compile(rb"[^\0]+")
-_MOST_SHAPES = 50_000
-"""The maximum number of shapes; a picture with more is a texture."""
+_MOST_SHAPES, _LEAST_AREA = 50_000, 200
+"""The maximum number of shapes, and the least pixels of a page for each; a picture with more shapes
+than both is a texture.
+"""
 _LOWEST, _HIGHEST, _WIDEST, _LEAST_FILL, _MOST_FILL = 6, 90, 2.5, 0.12, 0.9
 """The heights of a letter in pixels, its width in heights, and the inked share of its box."""
 _GAP, _WORD_GAP, _HIGHER, _SHARED, _BAND = 0.5, 1.1, 2.2, 0.6, 32
@@ -110,6 +112,7 @@ def _shapes(ink: Image) -> list[_Shape]:
     parents: list[int] = []
     boxes: list[list[int]] = []
     above: list[tuple[int, int, int]] = []
+    most = max(_MOST_SHAPES, len(pixels) // _LEAST_AREA)
     for top in range(ink.height):
         runs, at = [], 0
         for run in _RUN.finditer(pixels, top * width, (top + 1) * width):
@@ -135,7 +138,7 @@ def _shapes(ink: Image) -> list[_Shape]:
                 boxes.append(box)
             runs.append((left, right, number))
         above = runs
-        if len(parents) > _MOST_SHAPES:
+        if len(parents) > most:
             return []
     return [_Shape(*box) for number, box in enumerate(boxes) if parents[number] == number]
 

@@ -55,6 +55,12 @@ def test_a_row_may_have_gaps_between_words(text: str) -> None:
     assert rows_of_letters(written(text=text))
 
 
+def test_a_row_that_is_struck_through_is_found() -> None:
+    picture = written()
+    ImageDraw.Draw(picture).line((10, 56, 490, 56), fill=10, width=2)
+    assert rows_of_letters(picture)
+
+
 @pytest.mark.parametrize("name", ["icons", "bars", "columns", "dashes", "rays", "noise"])
 def test_a_drawing_has_no_letters(name: str) -> None:
     picture = Image.frombytes("L", (500, 300), NOISE) if name == "noise" else drawn(name)

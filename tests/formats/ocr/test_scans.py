@@ -1,0 +1,78 @@
+"""Scans are read without the grain of their paper, and large ones at half their size."""
+
+from __future__ import annotations
+
+import io
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+from PIL import Image, ImageChops, ImageDraw, ImageFont
+
+from dlpctl.formats.ocr import Word
+from dlpctl.formats.ocr.passes import look
+from dlpctl.formats.ocr.scans import without_grain
+
+if TYPE_CHECKING:
+    from limits import Limiter
+    from played_tesseract import PlayedTesseract
+
+NOISE = Image.frombytes("L", (300, 200), Random(4).randbytes(300 * 200))
+TEXT = "Refund to 4111 1111 1111 1111"
+
+
+def scanned(size: tuple[int, int], *, ink: int = 10, grain: bool = True) -> Image.Image:
+    picture = Image.new("L", size, 220)
+    for top in range(100, size[1] - 100, 100):
+        ImageDraw.Draw(picture).text((40, top), TEXT, ink, ImageFont.load_default(50))
+    if not grain:
+        return picture
+    noise = Image.new("L", size)
+    for left in range(0, size[0], NOISE.width):
+        for top in range(0, size[1], NOISE.height):
+            noise.paste(NOISE, (left, top))
+    return ImageChops.add(picture, noise.point(lambda shade: shade // 8), 1, -16)
+
+
+@pytest.mark.parametrize(
+    ("grain", "height", "widths"),
+    [(True, 13, [400]), (True, 12, [400, 800]), (False, 13, [800])],
+)
+def test_a_large_scan_is_read_at_half_its_size_if_its_letters_are_large(
+    grain: bool, height: int, widths: list[int], limit: Limiter, tesseract: PlayedTesseract
+) -> None:
+    limit("dlpctl.formats.ocr.scans._LARGE", 400_000)
+    shown: list[int] = []
+
+    def words(data: bytes, *, pages: int, sparse: bool) -> list[list[Word]]:
+        if sparse:
+            return [[]] * pages
+        with Image.open(io.BytesIO(data)) as file:
+            shown.append(file.width)
+        boxes = [(15, top, 350, 45) for top in range(45, 250, 50)]
+        return [
+            [
+                Word(TEXT, str(box[1]), *(number * shown[-1] // 400 for number in box), 95.0)
+                for box in (*boxes, (15, 280, 60, height))
+            ]
+        ] * pages
+
+    tesseract(words)
+    seen = look(scanned((800, 600), grain=grain), enlarge=False)
+    assert shown == widths
+    if widths == [400]:
+        assert seen.words[0].corners[0] == (30, 90)
+
+
+def test_grain_is_no_ink() -> None:
+    even = without_grain(scanned((600, 400)))
+    assert even.crop((0, 0, 600, 90)).getextrema()[0] == even.crop((0, 0, 600, 90)).getextrema()[1]
+    assert even.crop((40, 100, 560, 160)).getextrema()[0] < 30
+
+
+def test_faint_letters_and_stripes_are_no_grain() -> None:
+    faint, striped = scanned((600, 400), ink=200), scanned((600, 400), grain=False)
+    for top in range(0, 400, 4):
+        ImageDraw.Draw(striped).line((0, top, 600, top), fill=190)
+    for picture in (faint, striped, NOISE):
+        assert without_grain(picture).tobytes() == picture.tobytes()
