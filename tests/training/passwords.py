@@ -133,6 +133,8 @@ class Values:
             f"{word}.{other}{digits}",
             f"the{word}is{other}",
             word[:2] + source.choice("!@$&") + word[2:],
+            capital[:1] + source.choice("!@$31") + capital[2:],
+            capital[:1] + word[1:].translate(_LEET) + sign,
             word.translate(str.maketrans("asil", "@$!|")),
             word.translate(str.maketrans("aei", "@€!")),
             word[:-2] + source.choice("!@$3") + word[-2:],

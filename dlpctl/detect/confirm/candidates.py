@@ -27,6 +27,14 @@ _CANDIDATE = lazy(
     # Letters of scripts that have no blanks between words end a value.
     r"|(?:[!#$%*+.0-9?@A-Z^_a-z~-]++|[\xc2-\xdf][\x80-\xbf]|\xe2\x82\xac|&(?!\w{1,20}=)|(?<=[\s&])=(?=[!#%*+?@^~]))++"
 )
+_ASSIGNED = lazy(
+    r"\\?[\"'`]?[\])}]{0,3}[ \t]{0,40}(?:[=:!<>~|?-]{0,3}[=:>]|\.\w{3,9}\(|[ \t](?:is|ist|est?|lautet)[ \t])[ \t]{0,40}"
+    r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\s\\]{4,64})(?P=quote)(?![0-9A-Za-z])"
+    r"|(?P<bare>(?:[^\s\"'`,;<>&\\]|[,;&](?!\w{1,20}[=:])){4,64})(?=[\s\"'`,;<>&]|$))"
+)
+"""An assigned value, which runs to its delimiter."""
+_TO_SEPARATOR = lazy(r"[^,;]*")
+_ORDINARY = lazy(r"(?:[!#$%&*+.0-9?@A-Z^_a-z~-]|[^\x00-\x7f])*")
 _SHORTEST, _SHORTEST_NUMBER, _LONGEST = 4, 6, 65
 _FEWEST = 3
 """The least number of different characters of what is not a number."""
@@ -59,7 +67,7 @@ _TO_LABEL = lazy(
 _LINE_IS_LABEL = lazy(
     # a heading or a message of a chat, which the next lines answer
     r"[^\n:={}]{0,60}\r?\n(?=\[[^\]\n]{2,24}\] |<[^\s<>]{2,20}> |\w{2,20}: )"
-    r"|(?:(?P<label>[\"'*`)]{0,2}(?: do)?|[^\n]{0,48}?(?:[:=>]| (?:is|ist|est?))\**)"
+    r"|(?:(?P<label>(?:e?[sn])?[\"'*`)]{0,2}(?: do)?|[^\n]{0,48}?(?:[:=>|][+-]?| (?:is|ist|est?))\**)"
     r"|[^\n]{0,40}?\?\**|[\"'*`)]{0,2} ?\{)[ \t]*\r?\n\s{0,20}"
 )
 
@@ -106,6 +114,9 @@ def _after(text: str, label: tuple[int, int], limit: int, is_cut: bool) -> Itera
     name = text[slice(*label)].lower()
     if _OF_PHRASES.search(name) and (found := _PHRASE.match(text, after)):
         yield Candidate(text, label, found.span("words"), "")
+    if assigned := _assigned(text, label, after, limit):
+        yield assigned
+        after = assigned.value[1]
     for number, found in enumerate(_CANDIDATE.finditer(text, after)):
         if number == _MOST or found.start() >= limit:
             break
@@ -114,6 +125,22 @@ def _after(text: str, label: tuple[int, int], limit: int, is_cut: bool) -> Itera
             continue
         if quote or not _is_argument(text, after, value[0]):
             yield Candidate(text, label, value, quote)
+
+
+def _assigned(text: str, label: tuple[int, int], after: int, limit: int) -> Candidate | None:
+    """Return the value that is assigned to a label, if more than words and signs are in it."""
+    found = _ASSIGNED.match(text, after)
+    if found is None or found.end() > limit:
+        return None
+    quote, (start, end) = found["quote"] or "", found.span("quoted" if found["quote"] else "bare")
+    if not quote:
+        end = start + len(text[start:end].rstrip(".,;:)]}"))
+        if not secrets_literals.mixed_password(text[start:end]):
+            end = start + _TO_SEPARATOR.match(text[start:end]).end()  # type: ignore[union-attr]
+    value, name = text[start:end], text[slice(*label)].lower()
+    if _ORDINARY.fullmatch(value) or not _is_possible(value, name, quote or "="):
+        return None
+    return Candidate(text, label, (start, end), quote)
 
 
 def _before(text: str, label: tuple[int, int], first: int) -> Iterator[Candidate]:
@@ -135,7 +162,8 @@ def _may_be(text: str, found: re.Match[str], value: tuple[int, int], label: str)
 
 
 def _is_of_code(text: str, start: int, end: int) -> bool:
-    if _ESCAPED.match(text, max(0, start - 1)) or text.startswith(_CALLED, end):
+    is_member = text.startswith("->", end - 1)
+    if is_member or _ESCAPED.match(text, max(0, start - 1)) or text.startswith(_CALLED, end):
         return True
     if text.endswith("/", 0, start) and _IN_ADDRESS.search(text, max(0, start - BEFORE), start):
         return True
