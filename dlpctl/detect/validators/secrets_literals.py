@@ -198,12 +198,16 @@ def declared_password(value: str) -> bool:
 def argument_password(value: str) -> bool:
     """A password in a command: not an option, a path, or a word of programs."""
     lowered = value.lower()
-    return value[:1] not in ("-", "/", ".") and (
-        declared_password(value)
-        or (
-            (value != lowered or "_" in value)
-            and lowered not in judge.PROGRAM_WORDS
-            and not _is_no_literal(value, lowered)
+    return (
+        len(value) <= _LONGEST
+        and value[:1] not in ("-", "/", ".")
+        and (
+            declared_password(value)
+            or (
+                (value != lowered or "_" in value)
+                and lowered not in judge.PROGRAM_WORDS
+                and not _is_no_literal(value, lowered)
+            )
         )
     )
 
