@@ -32,7 +32,7 @@ Figures = dict[str, Any]
 DENSITIES = (1, 10, 100)
 FEW = (
     "email us-ssn phone-international ipv4 date-of-birth medical-record-number us-mbi us-npi dea-number gb-nhs credit-card iban swift-bic "
-    "aba-routing bitcoin-bech32 github-token aws-access-key-id aws-secret-access-key private-key-pem password-quoted "
+    "aba-routing bitcoin-bech32 github-token aws-access-key-id aws-secret-access-key private-key-pem password-judged "
     "slack-token stripe-secret-key json-web-token npm-access-token us-itin"
 )
 """The settings of a project that wants only the usual types."""

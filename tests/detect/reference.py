@@ -16,6 +16,7 @@ import re2
 from dlpctl.detect import validators
 from dlpctl.detect.automaton.database import max_width
 from dlpctl.detect.confirm import judge
+from dlpctl.detect.confirm.candidates import NextLabel
 from dlpctl.detect.patterns.model import AFTER, AROUND_AFTER, AROUND_BEFORE, BEFORE, Pattern
 from dlpctl.types import Finding
 
@@ -88,7 +89,7 @@ class Reference:
                 if all(check.accepts(data[start:end].decode()) for check in others):
                     yield Match(start, end, possible.score, False, index)
 
-    def _next_label(self, index: int) -> judge.NextLabel:
+    def _next_label(self, index: int) -> NextLabel:
         def find(data: bytes, first: int, last: int) -> int:
             found = self._regexes[index].search(data, first, last)
             return found.start() if found else -1

@@ -18,7 +18,8 @@ from typing import Any
 
 import dlpctl_patterns
 from dlpctl.detect.confirm import judge
-from dlpctl.detect.confirm.features import decoded
+from dlpctl.detect.confirm.candidates import candidates, window_at
+from dlpctl.detect.confirm.features import Candidate, decoded
 from dlpctl.detect.linear import compile_regex, finders
 from dlpctl.detect.patterns.library import load_patterns
 from dlpctl.detect.validators.secrets_literals import describes
@@ -132,6 +133,8 @@ class Values:
             f"{word}.{other}{digits}",
             f"the{word}is{other}",
             word[:2] + source.choice("!@$&") + word[2:],
+            capital[:1] + source.choice("!@$31") + capital[2:],
+            capital[:1] + word[1:].translate(_LEET) + sign,
             word.translate(str.maketrans("asil", "@$!|")),
             word.translate(str.maketrans("aei", "@€!")),
             word[:-2] + source.choice("!@$3") + word[-2:],
@@ -276,10 +279,11 @@ class Sampler:
     def _next_label(self, data: bytes, first: int, last: int) -> int:
         return self._search(data, first, last)[0][0]
 
-    def _candidates(self, data: bytes) -> Iterator[tuple[int, int, judge.Candidate]]:
+    def _candidates(self, data: bytes) -> Iterator[tuple[int, int, Candidate]]:
         start, end = self._search(data, 0, len(data))[0]
         while start >= 0:
-            for first, candidate in judge.candidates(data, start, end, self._next_label):
+            first, window = window_at(data, start, end, self._next_label)
+            for candidate in candidates(window):
                 value, stop = candidate.value
                 yield first + value, first + stop, candidate
             start, end = self._search(data, max(end, start + 1), len(data))[0]
@@ -416,7 +420,7 @@ def _is_text(data: bytes) -> bool:
     return True
 
 
-def _of_words(candidate: judge.Candidate, covered: list[tuple[int, int]]) -> set[int]:
+def _of_words(candidate: Candidate, covered: list[tuple[int, int]]) -> set[int]:
     """Return the features to leave out: passwords are no words that the judge should remember."""
     value = decoded(candidate.text[slice(*candidate.value)]).lower().rstrip("!?*")
     return {judge.number(f"value {value}")} if covered else set()

@@ -161,6 +161,7 @@ def within(value: str, quote: str) -> Iterator[str]:
     wordy = min(max(int(2 * secrets_judge.wordiness(value)), -6), 4)
     yield f"wordy {wordy} {bool(quote)}"
     yield f"known {min(known, 3)} of {min(len(words), 4)} {bool(quote)} {' ' in value}"
+    yield f"literal {secrets_literals.password(value)} {bool(quote)}"
     if amount := _AMOUNT.fullmatch(lowered):
         yield f"amount {amount[1]}"
     yield f"digits {min(sum(map(str.isdigit, value)), 5)} of {min(len(words), 4)}"

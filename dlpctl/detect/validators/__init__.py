@@ -44,9 +44,9 @@ _SUBJECTS = {
     "secrets": (
         "token mixed_token keying_material mixed_tail prefixed_token unmistakable tail uuid "
         "secret_or_uuid not_placeholder "
-        "password password_or_phrase unquoted_password secret declared_password declared_secret "
-        "argument_password env_password plain_password possible_password possible_token "
-        "strong_password mixed_password varied_password word_password secret_or_password "
+        "password unquoted_password secret declared_password declared_secret argument_password "
+        "possible_password possible_token strong_password varied_password word_password "
+        "secret_or_password "
         "written_secret generated_secret snmp_community strong_or_digits phrase url_password "
         "basic_auth otp_seed "
         "jwt discord_bot private_key private_key_body base64_private_key putty_key base64_object "

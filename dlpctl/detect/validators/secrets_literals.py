@@ -166,15 +166,6 @@ def unquoted_password(value: str) -> bool:
     return password(value) and not (_NAME_WITH_DIGIT.fullmatch(value) and _is_name(value))
 
 
-def plain_password(value: str) -> bool:
-    """A password without quotes in a configuration file; a single word is also accepted."""
-    return unquoted_password(value) or (
-        value[0:1].isalnum()
-        and (value.islower() or value.isupper() or _has_no_program_word(value))
-        and password(value)
-    )
-
-
 def word_password(value: str) -> bool:
     """A password in a sentence; a single word is also accepted, but not a statement about a
     password.
@@ -206,9 +197,19 @@ def declared_password(value: str) -> bool:
 
 
 def argument_password(value: str) -> bool:
-    """A password in a command: not an option, a path, or a word that is a user or a host."""
-    return value[:1] not in ("-", "/", ".") and (
-        strong_or_digits(value) or (judge.is_random(value) and password(value))
+    """A password in a command: not an option, a path, or a word of programs."""
+    lowered = value.lower()
+    return (
+        len(value) <= _LONGEST
+        and value[:1] not in ("-", "/", ".")
+        and (
+            declared_password(value)
+            or (
+                (value != lowered or "_" in value)
+                and lowered not in judge.PROGRAM_WORDS
+                and not _is_no_literal(value, lowered)
+            )
+        )
     )
 
 
@@ -319,13 +320,6 @@ def snmp_community(value: str) -> bool:
     return value.lower() not in ("public", "private") and not _is_no_literal(
         value[:_LONGEST], value[:_LONGEST].lower()
     )
-
-
-def env_password(value: str) -> bool:
-    """The literal value of an environment variable: not a path or a switch."""
-    if value.isdigit():
-        return len(value) >= 6
-    return value[0:1] not in "-*@<%/.~" and password(value)
 
 
 def strong_password(value: str) -> bool:
