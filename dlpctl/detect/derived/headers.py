@@ -18,9 +18,7 @@ _WORD = rf"[A-Za-z_#{_BEYOND}][\w{_BEYOND}.#/()'-]*"
 _CELL = rf"""["'`]?{_WORD}(?: {_WORD})*["'`]?"""
 _NUMBER = r"(?:\(?[0-9]{1,2}[.)] )?"
 """The number of a box in a form."""
-_ALIGNED = (
-    rf"{_NUMBER}{_WORD}(?:,? (?:{_WORD}|[/&+-]|\({_WORD},?(?: {_WORD},?){{0,3}}))*"
-)
+_ALIGNED = rf"{_NUMBER}{_WORD}(?:,? (?:{_WORD}|[/&+-]|\({_WORD},?(?: {_WORD},?){{0,3}}))*"
 _QUOTED = f'"{_WORD}(?: {_WORD})*"'
 _BLANK = r"[ \t]*"
 _BAR = "[│┃║]"
