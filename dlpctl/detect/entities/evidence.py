@@ -28,6 +28,7 @@ _ENGLISH = lexicon_words("only_english")
 _ORDINARY = lexicon_words("ordinary")
 _TITLES = lexicon_words("titles")
 _INTRODUCTIONS = lexicon_words("introductions")
+_ROLES = lexicon_words("person_roles")
 _ABBREVIATED = 3  # letters of an abbreviation at most, beside words that are none
 _APOSTROPHES = frozenset("'’")
 _NEARBY = 60
@@ -46,6 +47,8 @@ _LONGEST_OBJECT = 300
 def least_score(words: Sequence[Word], left: int, right: int) -> float:
     """Return the score that words must have as a name, by the evidence for it."""
     if has_cue(words, left, 3) or (left and words[left - 1].key in _INTRODUCTIONS):
+        return 0.0
+    if _is_after_role(words, left, right):
         return 0.0
     if _is_compound(words, left, right) and not _is_compound_name(words, left, right):
         return _CERTAIN if _is_strange_in_sentence(words, left, right) else _NEVER
@@ -67,6 +70,17 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
     if least == _NEVER and _is_strange_in_sentence(words, left, right):
         return _CERTAIN
     return least
+
+
+def _is_after_role(words: Sequence[Word], left: int, right: int) -> bool:
+    """Return whether words that no list has as others follow the role of a person: Pacjent Jan
+    Przykład.
+    """
+    if not left or right - left == 1 or words[left - 1].key not in _ROLES:
+        return False
+    return not any(
+        _is_listed(word.flags) and not word.flags.particle for word in words[left:right]
+    )
 
 
 def _is_strange_in_sentence(words: Sequence[Word], left: int, right: int) -> bool:
