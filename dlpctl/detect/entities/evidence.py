@@ -78,9 +78,7 @@ def _is_after_role(words: Sequence[Word], left: int, right: int) -> bool:
     """
     if not left or right - left == 1 or words[left - 1].key not in _ROLES:
         return False
-    return not any(
-        _is_listed(word.flags) and not word.flags.particle for word in words[left:right]
-    )
+    return not any(_is_listed(word.flags) and not word.flags.particle for word in words[left:right])
 
 
 def _is_strange_in_sentence(words: Sequence[Word], left: int, right: int) -> bool:
