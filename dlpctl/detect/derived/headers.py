@@ -16,9 +16,9 @@ from dlpctl.regex import lazy
 _BEYOND = r"\x{A1}-\x{24FF}\x{2580}-\x{10FFFF}"  # all but the lines of boxes
 _WORD = rf"[A-Za-z_#{_BEYOND}][\w{_BEYOND}.#/()'-]*"
 _CELL = rf"""["'`]?{_WORD}(?: {_WORD})*["'`]?"""
-_ALIGNED = (
-    rf"(?:\(?[0-9]{{1,2}}[.)] )?{_WORD}(?:,? (?:{_WORD}|[/&+-]|\({_WORD},?(?: {_WORD},?){{0,3}}))*"
-)
+_NUMBER = r"(?:\(?[0-9]{1,2}[.)] )?"
+"""The number of a box in a form."""
+_ALIGNED = rf"{_NUMBER}{_WORD}(?:,? (?:{_WORD}|[/&+-]|\({_WORD},?(?: {_WORD},?){{0,3}}))*"
 _QUOTED = f'"{_WORD}(?: {_WORD})*"'
 _BLANK = r"[ \t]*"
 _BAR = "[│┃║]"
@@ -30,7 +30,7 @@ _HEADERS = rf"(?:<th\b[^<>]*>{_TAGS}[^<>]*{_TAGS}</th>\s*){{2,}}</tr>"
 _NAMING = "th|dt|td|div|p|h[1-6]|span|b|strong|label|key|name|field"
 _NAMED = "td|dd|div|span|p|string|date|value"
 _PREFIX = "(?:[a-z]{1,8}:)?"
-_CELL_OF_BAR = rf"{_BLANK}{_CELL}{_BLANK}"
+_CELL_OF_BAR = rf"{_BLANK}{_NUMBER}{_CELL}{_BLANK}"
 HEADER = (
     rf"(?mi:^(?:\|(?:{_BLANK}\|)?{_CELL_OF_BAR}(?:\|{_CELL_OF_BAR})*\|?"
     rf"|{_CELL}(?:{_BLANK}[,;|]{_BLANK}{_CELL})+|{_CELL}(?:[ ]*\t+{_CELL})+"

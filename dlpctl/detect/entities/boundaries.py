@@ -191,6 +191,8 @@ def _starts_field(words: Sequence[Word], first: int) -> bool:
 CLOSINGS = lexicon_words("closings")
 _GENERATIONS = lexicon_words("generations")
 _PARTIES = lexicon_words("parties")
+_ROLES = lexicon_words("person_roles")
+_OF_FULL_NAME = 2
 _SALUTATIONS = lexicon_words("relatives") | CLOSINGS
 _SUFFIXES = lexicon_words("suffixes")
 _LONG_ROLE = 8
@@ -292,7 +294,9 @@ def _is_before_name(words: Sequence[Word], first: int, stop: int, cased: bool) -
     is_salutation = word.key in _SALUTATIONS or introduces(word)
     if is_salutation and (not word.flags.named or words[first + 1].flags.given >= 2):
         return True
-    if not word.flags.named and _is_role(words, first, stop):
+    if not word.flags.named and (
+        (stop - first > _OF_FULL_NAME and word.key in _ROLES) or _is_role(words, first, stop)
+    ):
         return True
     if cased and word.outline == "x" and word.flags.particle:
         return stop - first > 2 and words[first + 1].flags.given >= 2 and bool(word.flags.common)

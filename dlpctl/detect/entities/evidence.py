@@ -28,8 +28,11 @@ _ENGLISH = lexicon_words("only_english")
 _ORDINARY = lexicon_words("ordinary")
 _TITLES = lexicon_words("titles")
 _INTRODUCTIONS = lexicon_words("introductions")
-_ROLES = tuple(word for word in _INTRODUCTIONS | lexicon_words("relatives") if len(word) >= 4)
+_ENDINGS_OF_ROLES = tuple(
+    word for word in _INTRODUCTIONS | lexicon_words("relatives") if len(word) >= 4
+)
 """Endings of compounds that introduce a person: Kartellamtschef, Stiefmutter."""
+_PERSON_ROLES = lexicon_words("person_roles")
 _ABBREVIATED = 3  # letters of an abbreviation at most, beside words that are none
 _APOSTROPHES = frozenset("'’")
 _NEARBY = 60
@@ -48,6 +51,8 @@ _LONGEST_OBJECT = 300
 def least_score(words: Sequence[Word], left: int, right: int) -> float:
     """Return the score that words must have as a name, by the evidence for it."""
     if has_cue(words, left, 3) or (left and introduces(words[left - 1])):
+        return 0.0
+    if _is_after_role(words, left, right):
         return 0.0
     if _is_compound(words, left, right) and not _is_compound_name(words, left, right):
         return _CERTAIN if _is_strange_in_sentence(words, left, right) else _NEVER
@@ -75,7 +80,16 @@ def least_score(words: Sequence[Word], left: int, right: int) -> float:
 def introduces(word: Word) -> bool:
     """Return whether a word introduces a person, or is a noun that ends with one that does."""
     is_noun = word.outline == "Xx" and not word.flags.named
-    return word.key in _INTRODUCTIONS or (is_noun and word.key.endswith(_ROLES))
+    return word.key in _INTRODUCTIONS or (is_noun and word.key.endswith(_ENDINGS_OF_ROLES))
+
+
+def _is_after_role(words: Sequence[Word], left: int, right: int) -> bool:
+    """Return whether words that no list has as others follow the role of a person: Pacjent Jan
+    Przykład.
+    """
+    if not left or right - left == 1 or words[left - 1].key not in _PERSON_ROLES:
+        return False
+    return not any(_is_listed(word.flags) and not word.flags.particle for word in words[left:right])
 
 
 def _is_strange_in_sentence(words: Sequence[Word], left: int, right: int) -> bool:

@@ -38,10 +38,14 @@ _ENOUGH = 0.4
 
 
 _VALUE = lazy(
-    r"[\"']?\)?\s?(?:=>|:=|[:=])\s?(?:\"([^\"\n]{2,120})\"|'([^'\n]{2,120})'"
+    r"[\"']?\)?\s?(?:=>|:=|[:=])(?:\s?|[ ]{2,24})(?:\"([^\"\n]{2,120})\"|'([^'\n]{2,120})'"
     r"|([^\W\d_][^\n\"',;{}()<>\[\]=:]{1,60}?(?=$|,|;|[ ]{2}|\t)))",
     re.MULTILINE,
 )
+_GIVEN_NAME = lazy(
+    r", [A-ZÀ-Þ][^\W\d_]+(?:[ -][A-ZÀ-Þ][^\W\d_]*\.?){0,2}(?=[ \t]*$|[ ]{2}|\t|[,;(])", re.MULTILINE
+)
+"""After a surname, in the cell of a form: `Name, Vorname: Muster, Max`."""
 _WORDS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NO_HEADER = lazy(r"[{}<\[\]\\]|[(:]\s*$|\w\(")
 """Characters of source code that do not occur in a row of labels."""
@@ -49,6 +53,8 @@ _NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
 _MEMBER = lazy(r"[^\W\d_]{2}\.[^\W\d_]{2}")  # request.user
 _MAIL = lazy(r"[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*\.[A-Za-z]{2,}")
 _COLUMNS = COLUMNS_OF_NAMES | ADDRESS_KEYS | COLUMNS_OF_OTHERS
+_BARE = 3
+"""The group of a value without quotes."""
 _MOST_WORDS, _USUAL = 6, 3
 _RULE = frozenset("-|:+ \r")
 _NOT_NAMES = lexicon_words("not_names")
@@ -61,6 +67,8 @@ def field(text: str, label: str, end: int, flags: Flags) -> Finding | None:
         return None
     value = match[match.lastindex or 0]
     start = match.start(match.lastindex or 0)
+    given = match.lastindex == _BARE and _GIVEN_NAME.match(text, match.end())
+    value = value + given[0] if given else value
     stripped = value.strip()
     start += len(value) - len(value.lstrip())
     type_name = "ADDRESS" if key_of(label) in ADDRESS_KEYS else "PERSON_NAME"
@@ -267,7 +275,12 @@ def _column(
 
 
 def _is_label(label: str) -> bool:
-    return len(label) <= 40 and (not label or label[0].isalpha()) and len(label.split()) <= 4
+    return (
+        len(label) <= 40
+        and (not label or label[0].isalpha())
+        and len(label.split()) <= 4
+        and ": " not in label
+    )
 
 
 def _rows(

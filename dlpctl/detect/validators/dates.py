@@ -61,10 +61,14 @@ def short_reversed(text: str, *centuries: int) -> bool:
     return short(text[4:6] + text[2:4] + text[:2], *centuries)
 
 
+_MONTH_AND_YEAR = 2
+"""The parts of a date without its day."""
+
+
 @validator("calendar_date")
 def calendar_date(value: str) -> bool:
     """A day that exists, in any common order of day, month and year, with digits or a
-    month's name.
+    month's name, or a month and a year.
     """
     if len(value) > 40:
         return False
@@ -81,7 +85,7 @@ def calendar_date(value: str) -> bool:
             or _is_day(text[4:], text[2:4], text[:2])
         )
     if len(parts) < 3:
-        return False
+        return len(parts) == _MONTH_AND_YEAR and _is_day(parts[1], parts[0], "1")
     first, second, third = parts[:3]
     if len(first) == 4 and first.isdecimal():
         return _is_day(first, second, third)
