@@ -48,7 +48,8 @@ def parse_pattern(
     category = reader.choice("category", [category.value for category in Category])
     context, possible = reader.table("context"), reader.table("possible")
     examples = reader.table("examples")
-    labels, short_labels = reader.strings("labels"), reader.strings("short_labels")
+    labels = reader.strings("labels")
+    short_labels = _with_lists(reader, reader.strings("short_labels"), shared.words)
     checks = reader.strings("validators", _known_validator)
     labelled = bool(labels or short_labels)
     fragments, label_trigger, regex = shared.regexes, "", reader.text("regex")
@@ -146,6 +147,18 @@ def _words(reader: _TableReader, key: str, lists: Mapping[str, Sequence[str]]) -
             reader.fail(f"{key}[{at}]", f"is wrong: {problem}")
         words += lists.get(name[1], [word]) if name else [word]
     return tuple(words)
+
+
+def _with_lists(
+    reader: _TableReader, labels: Sequence[str], lists: Mapping[str, Sequence[str]]
+) -> tuple[str, ...]:
+    """Return labels in which a fragment that they name is an alternative of its words."""
+    joined = {name: "|".join(words) for name, words in lists.items()}
+
+    def fail(name: str) -> None:
+        reader.fail("short_labels", unknown_fragment(name, "as a list in this file"))
+
+    return tuple(put_in(label, joined, fail) for label in labels)
 
 
 def _possible(reader: _TableReader) -> Possible:
