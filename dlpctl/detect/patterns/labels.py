@@ -114,7 +114,10 @@ _ENDING = r"[^\x00-\x40\[-`{-\x{BF}]{0,14}"
 _ABBREVIATED = r"\.?[ _\-/]?"
 # A short label is ambiguous, so its value must follow directly.
 _NOUN = r"(?i:number|n[uú]mero|nummer|num|no|nro?|n|č|br|broj|szám|sz|n\.?[°º]|№|#|id|code|card)"
-_VERB = r"(?i:is|was|je|jest|era|fue|war|on (?:record|file)|its|it['’]s|ist|lautet|es(?: el| la)?|est|è|é|är|er|on|to|adalah)"
+_VERB = (
+    r"(?i:is|was|je|jest|era|fue|war|on (?:record|file)|its|it['’]s|ist|lautet|es(?: el| la)?|est"
+    r"|è|é|är|er|on|to|adalah)"
+)
 # Whose number it is, before a colon: `CNP pacient: `, `C.F. del dichiarante: `.
 _OF = r"(?:del?|de la|del+a|d[eo]s|du|d[oa]s?|of the|of|der|van de)"
 _WHOSE = rf"[ _](?:{_OF} )?[a-z\x{{DF}}-\x{{17F}}]{{3,14}}"
@@ -280,7 +283,8 @@ def _label(label: str) -> str:
 @cache
 def _any_of(words: str, *, as_is: bool = False) -> str:
     """Return the regex of alternatives, whose endings `*` matches: `ident.`, `identification`."""
-    long, short = [], []
+    long: list[str] = []
+    short: list[str] = []
     for word in words.split("|"):
         letters = word.rstrip("*") if as_is else _letters(word.rstrip("*"))
         (long if word.endswith("*") else short).append(letters)

@@ -25,6 +25,7 @@ from dlpctl.types import Category
 
 ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
+_LABELS = ("labels", "short_labels")
 _MISTYPED = 0.4
 """The score of a value with a label and a wrong check digit."""
 _STEMS = re.compile(r"\{\{stems:([a-z_]+)\}\}")
@@ -48,8 +49,7 @@ def parse_pattern(
     category = reader.choice("category", [category.value for category in Category])
     context, possible = reader.table("context"), reader.table("possible")
     examples = reader.table("examples")
-    labels = reader.strings("labels")
-    short_labels = _with_lists(reader, reader.strings("short_labels"), shared.words)
+    labels, short_labels = (shared.in_labels(reader.strings(name)) for name in _LABELS)
     checks = reader.strings("validators", _known_validator)
     labelled = bool(labels or short_labels)
     fragments, label_trigger, regex = shared.regexes, "", reader.text("regex")
@@ -147,18 +147,6 @@ def _words(reader: _TableReader, key: str, lists: Mapping[str, Sequence[str]]) -
             reader.fail(f"{key}[{at}]", f"is wrong: {problem}")
         words += lists.get(name[1], [word]) if name else [word]
     return tuple(words)
-
-
-def _with_lists(
-    reader: _TableReader, labels: Sequence[str], lists: Mapping[str, Sequence[str]]
-) -> tuple[str, ...]:
-    """Return labels in which a fragment that they name is an alternative of its words."""
-    joined = {name: "|".join(words) for name, words in lists.items()}
-
-    def fail(name: str) -> None:
-        reader.fail("short_labels", unknown_fragment(name, "as a list in this file"))
-
-    return tuple(put_in(label, joined, fail) for label in labels)
 
 
 def _possible(reader: _TableReader) -> Possible:
