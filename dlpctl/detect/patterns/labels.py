@@ -2,6 +2,7 @@
 
 A label is given once, in plain words: `carte d'identité` also matches `CARTE D’IDENTITE`,
 `carte_identite` and `carteIdentité`, and a label in capitals, such as `DNI`, also matches `D.N.I.`.
+A label of alternatives, `nat*|soc* ident*|no`, matches all of their pairs, where `*` is any ending.
 """
 
 from __future__ import annotations
@@ -26,6 +27,11 @@ _FORMS = {
     "ö": "(?:ö|oe?)",
     "ü": "(?:ü|ue?)",
     "'": "['’]?",
+    "ي": "[يى]",
+    "ى": "[يى]",
+    "ة": "[ةه]",
+    "ی": "\u0651?[یيى]",
+    "ک": "[کك]",
     '"': '["״”]',
 }
 """Regexes of letters that another letter, or two, may replace."""
@@ -102,10 +108,16 @@ _LOOSE_JOINT = r"[ _.\-/'’]*"
 """A joint in a gated trigger: without an upper bound, it compiles in a twentieth of the time, but
 would slow the pass over every text.
 """
+_LEFT_OF_PAIR = r"(?:^|[^0-9A-Za-z\x{C0}-\x{587}\x{10D0}-\x{10FF}])"
+_BETWEEN = rf"(?:'l)?{_APART}(?:(?:d(?:el?|[aiou]s?)?|l[ae]s?|of|the|za|i|y)[ _.\-/'’]{{1,2}})?"
+_ENDING = r"[^\x00-\x40\[-`{-\x{BF}]{0,14}"
 _ABBREVIATED = r"\.?[ _\-/]?"
 # A short label is ambiguous, so its value must follow directly.
 _NOUN = r"(?i:number|n[uú]mero|nummer|num|no|nro?|n|č|br|broj|szám|sz|n\.?[°º]|№|#|id|code|card)"
-_VERB = r"(?i:is|was|its|it['’]s|ist|lautet|es(?: el| la)?|est|è|é|är|er|on|to|adalah)"
+_VERB = (
+    r"(?i:is|was|je|jest|era|fue|war|on (?:record|file)|its|it['’]s|ist|lautet|es(?: el| la)?|est"
+    r"|è|é|är|er|on|to|adalah)"
+)
 # Whose number it is, before a colon: `CNP pacient: `, `C.F. del dichiarante: `.
 _OF = r"(?:del?|de la|del+a|d[eo]s|du|d[oa]s?|of the|of|der|van de)"
 _WHOSE = rf"[ _](?:{_OF} )?[a-z\x{{DF}}-\x{{17F}}]{{3,14}}"
@@ -139,6 +151,8 @@ def label_words(labels: Iterable[str]) -> str:
 
 def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -> tuple[str, str]:
     """Return the regex of the text before a value, from a label on, and a looser trigger."""
+    pairs = [label for label in short if "|" in label]
+    short = [label for label in short if "|" not in label]
     latin = [label for label in labels if _is_latin(label)]
     other = [label for label in (*labels, *short) if not _is_latin(label)]
     near = [label for label in short if _is_latin(label)]
@@ -153,6 +167,7 @@ def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -
             (_LEFT, marked, ""),  # `policy #48271530`
             (_LEFT, near, _NEAR),
             (_LEFT_OTHER, other, _NEAR_OTHER),
+            (_LEFT_OF_PAIR, pairs, f"(?:{_BETWEEN}{_ENDING})?{_NEAR}"),
         )
         if words
     ]
@@ -165,13 +180,19 @@ def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -
             (r"(?:\b|_)", list(filter(_is_apart, telling)), " {} ", ""),
             (r"(?:\b|_)", [each for each in near if each[0].isascii()], " {} ", _NEAR_MARK),
             (_APART_LEFT, [each for each in near if not each[0].isascii()], " {} ", _NEAR_MARK),
+            (_APART_LEFT, _in_all(pairs), " {} ", ""),
         )
         if words
     ]
     joint = _LOOSE_JOINT if gated else _JOINT
     trigger = "|".join(sought).replace(_APART, joint).replace(_JOINT, joint)
-    trigger = trigger.replace(_ANY_DIGIT, "[0-9]")
+    trigger = trigger.replace(_ANY_DIGIT, "[0-9]").replace(_ENDING, "")
     return f"(?:{'|'.join(before)})", trigger
+
+
+def _in_all(pairs: Sequence[str]) -> Iterable[str]:
+    """Return the alternatives that are in all pairs, for a trigger that compiles quickly."""
+    return set.intersection(*(set(pair.split(" ")) for pair in pairs)) if pairs else ()
 
 
 def _with_any_digits(labels: Iterable[str]) -> list[str]:
@@ -233,6 +254,11 @@ def _alternatives(labels: Iterable[str]) -> str:
 
 
 def _label(label: str) -> str:
+    if "|" in label:
+        first, _, second = label.partition(" ")
+        camel = "|".join(word.title() for word in second.split("|") if word.isascii())
+        joined = f"(?:{_BETWEEN}{_any_of(second)}|(?-i:{_any_of(camel, as_is=True)}))"
+        return _any_of(first) + joined if second else _any_of(first)
     plain = _ELISION.sub(r" \1'", label).strip(" .")
     words, joints = _JOINTS.split(plain), _JOINTS.findall(plain)
     apart = _is_latin(label) and (
@@ -252,6 +278,18 @@ def _label(label: str) -> str:
     if len(words) == 1 and len(label) == 2 and label.isascii() and label.isupper():
         return f"(?-i:{label})"  # in lower case, it is the name of a variable
     return regex
+
+
+@cache
+def _any_of(words: str, *, as_is: bool = False) -> str:
+    """Return the regex of alternatives, whose endings `*` matches: `ident.`, `identification`."""
+    long: list[str] = []
+    short: list[str] = []
+    for word in words.split("|"):
+        letters = word.rstrip("*") if as_is else _letters(word.rstrip("*"))
+        (long if word.endswith("*") else short).append(letters)
+    regexes = [f"(?:{'|'.join(long)}){_ENDING}"] if long else []
+    return f"(?:{'|'.join(regexes + short)})"
 
 
 @cache

@@ -25,6 +25,7 @@ from dlpctl.types import Category
 
 ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 TYPE = re.compile(r"[A-Z][A-Z0-9_]*")
+_LABELS = ("labels", "short_labels")
 _MISTYPED = 0.4
 """The score of a value with a label and a wrong check digit."""
 _STEMS = re.compile(r"\{\{stems:([a-z_]+)\}\}")
@@ -48,7 +49,7 @@ def parse_pattern(
     category = reader.choice("category", [category.value for category in Category])
     context, possible = reader.table("context"), reader.table("possible")
     examples = reader.table("examples")
-    labels, short_labels = reader.strings("labels"), reader.strings("short_labels")
+    labels, short_labels = (shared.in_labels(reader.strings(name)) for name in _LABELS)
     checks = reader.strings("validators", _known_validator)
     labelled = bool(labels or short_labels)
     fragments, label_trigger, regex = shared.regexes, "", reader.text("regex")

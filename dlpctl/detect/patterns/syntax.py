@@ -110,6 +110,13 @@ class Fragments(NamedTuple):
     words: Mapping[str, Sequence[str]]
     """The fragments that are lists of words, of which `regexes` match any."""
 
+    def in_labels(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """Return labels in which the name of a list is replaced by its words as alternatives."""
+        joined = {name: "|".join(words) for name, words in self.words.items()}
+        return tuple(
+            NAMED.sub(lambda found: joined.get(found[1], found[0]), each) for each in labels
+        )
+
 
 def put_in(regex: str, fragments: Mapping[str, str], fail: Callable[[str], None]) -> str:
     """Return a regex with its fragments inserted; `fail` is called with unknown ones."""
