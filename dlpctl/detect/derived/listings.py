@@ -211,38 +211,46 @@ GATE = tuple(form.gate for form in _FORMS)
 """Each regex matches wherever a header of its form is."""
 
 
-def listing_headers(data: bytes, may_match: MayMatch = all_open) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the headers of listings, form by form: one regex of all forms has so many
-    states that RE2 builds them again and again.
+class Listing(tuple[int, int]):
+    """The span of the header of a listing, which knows its form."""
+
+    form: Form
+
+    @classmethod
+    def of(cls, span: tuple[int, int], form: Form) -> Listing:
+        listing = cls(span)
+        listing.form = form
+        return listing
+
+
+def listing_headers(data: bytes, may_match: MayMatch = all_open) -> Iterator[Listing]:
+    """Yield the headers of listings, form by form: one regex of all forms has so many states that
+    RE2 builds them again and again.
     """
     size = len(data)
-    for form in map(_FORMS.__getitem__, may_match(GATE, data)):
+    for form in map(_FORMS.__getitem__, sorted(may_match(GATE, data))):
         search, position = _search(form), 0
         while (span := search(data, position, size)[0])[0] >= 0:
             start, position = span
             if form.starts_line and start and data[start - 1] != _LINE_END:
                 position = start + 1
             else:
-                yield span
+                yield Listing.of(span, form)
 
 
-def listed_cells(data: bytes, start: int, end: int, words: HeaderWords) -> Iterator[Cells] | None:
+def listed_cells(
+    data: bytes, header: tuple[int, int], words: HeaderWords
+) -> Iterator[Cells] | None:
     """Return the cells that belong to a header of a listing; None for any other header."""
-    found = _form_at(data, start, end)
-    return found[0].read(data, found[1], words) if found else None
-
-
-def _form_at(data: bytes, start: int, end: int) -> tuple[Form, re.Match[bytes]] | None:
-    is_at_line_start = start == 0 or data[start - 1 : start] == b"\n"
-    for form, regex in _regexes():
-        if (is_at_line_start or not form.starts_line) and (found := regex.match(data, start, end)):
-            return form, found
-    return None
+    if not isinstance(header, Listing):
+        return None
+    found = _regex(header.form).match(data, *header)
+    return header.form.read(data, found, words) if found else None
 
 
 @cache
-def _regexes() -> list[tuple[Form, re.Pattern[bytes]]]:
-    return [(form, re.compile(form.regex.encode(), re.IGNORECASE)) for form in _FORMS]
+def _regex(form: Form) -> re.Pattern[bytes]:
+    return re.compile(form.regex.encode(), re.IGNORECASE)
 
 
 @cache

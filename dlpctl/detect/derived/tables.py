@@ -84,7 +84,8 @@ def sensitive_cells(
         if not table_end:
             table.header = b""
     created = _Created(data, words)
-    for start, end in headers:
+    for header in headers:
+        start, end = header
         line = data[start:end]
         if start >= table_end:
             again = 0
@@ -100,7 +101,7 @@ def sensitive_cells(
             continue
         if copied := _COPY.fullmatch(line):
             line = b"\t".join(copied[1].split(b","))
-        listed = listed_cells(data, start, end, words)
+        listed = listed_cells(data, header, words)
         if listed is not None:
             table_end = start  # another header may be in its lines
             for cells in listed:

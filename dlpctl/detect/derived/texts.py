@@ -305,7 +305,8 @@ def _run_spans(data: bytes) -> Iterator[tuple[int, int]]:
 
 def _headers(data: bytes, may_match: MayMatch) -> Spans:
     headers = list(_header_spans(data))
-    of_listings = set(listings.listing_headers(data, may_match))
+    of_listings: set[tuple[int, int]] = set(listings.listing_headers(data, may_match))
+    # A listing stays the one that it is where both are the same span.
     return sorted(of_listings.union(headers), key=_longest_first) if of_listings else headers
 
 
