@@ -133,7 +133,7 @@ RECORD_FORMS = (
         _column,
     ),
     Form(
-        rf":[ ]*\r?\n[ ]*(?:-[ ]|[\"':]?(?i:{_CHANGE}))",
+        rf":[ ]*\r?\n[ ]*(?:-[ ]|(?i:[\"':]?{_CHANGE}[\"']?:[ ]))",
         rf"{_NAME}[\"']?:[ ]*\r?\n[ ]*(?:-[ ]|[\"':]?{_CHANGE}[\"']?:[ ])",
         _lines,
     ),
@@ -166,7 +166,7 @@ RECORD_FORMS = (
         _pair,
     ),
     Form(
-        rf"(?i:{_EXAMPLE})",
+        rf"[\n{{,][ \t]*(?i:{_EXAMPLE})",
         rf"{_NAME}[\"']?:[ ]?\{{?(?:[ ]*\r?\n)?(?:{_PROPERTY}){{0,5}}\s*{_EXAMPLE}"
         r"[\"']?([^\n\"'{}\[\]]{2,64})",
         _example,
