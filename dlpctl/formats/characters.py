@@ -12,7 +12,7 @@ from itertools import pairwise
 from dlpctl.regex import lazy
 
 _CHARACTER = r"(?:[^<&]|&#?[0-9A-Za-z]{1,8};)"
-_IS_TOLD = lazy(rf"""=(["'])[A-Za-z]\1|<([^\s<>/]++)[^<>]*+>[A-Za-z]</\2>""")
+_IS_TOLD = lazy(r"""=(["'])[A-Za-z]\1|<([^\s<>/]++)[^<>]*+>[A-Za-z]</\2>""")
 _ELEMENT = lazy(rf"<([^\W\d][^\s<>/]*+)((?:\s[^<>]*+)?)>(?:({_CHARACTER})(?=</\1\s*>))?")
 _ATTRIBUTE = lazy(rf"""\s([\w:.-]++)\s*=\s*(?:"({_CHARACTER})"|'({_CHARACTER})')""")
 _FEWEST, _LETTERS = 8, 4

@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.betweenparts import is_other_attribute, without_syntax
+from dlpctl.formats.betweenparts import (
+    is_other_attribute,
+    with_plain_replacements,
+    without_syntax,
+)
 from dlpctl.formats.characters import lines_of_characters
 from dlpctl.formats.continuous import continuous_texts
 from dlpctl.formats.encoding import Decoded, Edit, spliced
@@ -44,7 +48,6 @@ _TOKEN = lazy(
     rf"""|(?P<tag></?[^\W\d][^\s/<>]*+(?:{_QUOTED}|[^'"<>])*+(?:>|\Z))|(?P<text>[^<]++|<)""",
     re.DOTALL,
 )
-_LABEL = lazy(r"<[^\s<>]+>")
 _TAGS = lazy(r"(?:^[^<>]*|<[^<>]*)>|<[^<>]*\Z")
 _ATTRIBUTE = lazy(r"""=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
 _RAW_ELEMENTS = lazy(
@@ -102,12 +105,7 @@ class Markup(TextFormat):
                 yield Token(found.start(1), found.end(1), "attribute")
 
     def fit(self, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:
-        edits = [
-            edit._replace(replacement=_without_tags(edit.replacement))
-            if "<" in source[edit.start : edit.end]
-            else edit
-            for edit in edits
-        ]
+        edits = with_plain_replacements(source, edits, ">", _TAGS)
         tokens = without_syntax(self.tokens(source), edits, partial(is_other_attribute, source))
         return self.fitted(source, tokens, edits)
 
@@ -311,11 +309,6 @@ def _cut(source: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
         syntax = found.lastgroup
         if syntax is not None and found.end(syntax) > found.start(syntax):
             yield syntax, found.start(syntax), found.end(syntax)
-
-
-def _without_tags(replacement: str) -> str:
-    """Return a replacement without the tags in the value that it keeps characters of."""
-    return replacement if _LABEL.fullmatch(replacement) else _TAGS.sub("", replacement) or "*"
 
 
 def _fitting(syntax: str, replacement: str) -> str:
