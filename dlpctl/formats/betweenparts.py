@@ -71,11 +71,14 @@ def with_plain_replacements(
     source: str, edits: Iterable[Edit], sign: str, syntax: re.Pattern[str]
 ) -> list[Edit]:
     """Return edits whose replacements have no syntax of a value in several parts, which `sign`
-    tells.
+    tells, unless each part may get its own part of the replacement.
     """
     return [
         Edit(start, end, syntax.sub("", replacement) or "*")
-        if sign in replacement and sign in source[start:end] and not _LABEL.fullmatch(replacement)
+        if sign in replacement
+        and sign in source[start:end]
+        and len(replacement) != end - start
+        and not _LABEL.fullmatch(replacement)
         else Edit(start, end, replacement)
         for start, end, replacement in edits
     ]
