@@ -22,21 +22,22 @@ Span = tuple[int, int]
 
 
 def lines_of_characters(source: str) -> Iterator[Span | str]:
-    """Yield the characters of each text, with a line end after those that other tags follow."""
-    texts: dict[tuple[str, str], list[Span]] = {}
-    for found in _ELEMENT.finditer(source) if _IS_TOLD.search(source) else ():
+    """Yield the characters of each text, with a line end where further elements are between."""
+    texts: dict[tuple[str, str], list[tuple[int, Span]]] = {}
+    elements = _ELEMENT.finditer(source) if _IS_TOLD.search(source) else ()
+    for number, found in enumerate(elements):
         if found[3] is not None:
-            texts.setdefault((found[1], ""), []).append(found.span(3))
+            texts.setdefault((found[1], ""), []).append((number, found.span(3)))
         for each in _ATTRIBUTE.finditer(source, *found.span(2)):
             span = each.span(each.lastindex or 0)
-            texts.setdefault((found[1], each[1]), []).append(span)
-    for spans in texts.values():
-        characters = {source[start:end] for start, end in spans}
-        if len(spans) < _FEWEST or sum(map(str.isalpha, characters)) < _LETTERS:
+            texts.setdefault((found[1], each[1]), []).append((number, span))
+    for characters in texts.values():
+        distinct = {source[start:end] for _, (start, end) in characters}
+        if len(characters) < _FEWEST or sum(map(str.isalpha, distinct)) < _LETTERS:
             continue
-        tags = [source.count("<", end, start) for (_, end), (start, _) in pairwise(spans)]
-        usual, _ = Counter(tags).most_common(1)[0]
-        for span, number in zip(spans, [*tags, -1], strict=True):
+        steps = [after - number for (number, _), (after, _) in pairwise(characters)]
+        usual, _ = Counter(steps).most_common(1)[0]
+        for (_, span), step in zip(characters, [*steps, 0], strict=True):
             yield span
-            if number != usual:
+            if step != usual:
                 yield "\n"

@@ -22,7 +22,7 @@ _PART = lazy(
 
 
 class _Object:
-    """What is known of an object that is open."""
+    """The text and the place of an open object, as far as they are read."""
 
     left: float | None = None
     top: float | None = None
