@@ -562,6 +562,14 @@ def test_an_embedded_picture_is_read_across_the_line_ends_of_its_text(line_end: 
     assert 'name="b"' in document.segments[0].text
 
 
+def test_a_picture_of_starview_in_a_flat_document_is_a_file() -> None:
+    lines = re.findall(".{1,72}", base64.b64encode(b"VCLMTF\x01\0\x31" * 20).decode())
+    document = format_named("xml").extract(
+        "<d>\n  {}</d>".format("\n  ".join(lines)).encode(), LIMITS
+    )
+    assert [child.name.rpartition(".")[2] for child in document.children] == ["svm"]
+
+
 def test_a_value_in_base64_with_a_letter_beyond_ascii_is_read_as_it_is_written() -> None:
     run = "amFuZS5yb2VAYWNtZS5l\u00aaGFtcGxl"
     data = f"BEGIN:VCARD\r\nX;ENCODING=b:{run}\r\nEND:VCARD\r\n".encode()
