@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from dlpctl.formats.interface import BINARY, CELLS_APART
+from dlpctl.formats.interface import ACROSS_TAGS, BINARY, CELLS_APART
 from dlpctl.masking.leaks import Value
 from dlpctl.masking.repeats import Repeats
 from dlpctl.types import Finding
@@ -122,7 +122,9 @@ def _without_glued(document: Document, seen: list[ViewFinding]) -> list[ViewFind
         length = item.finding.end - item.finding.start
         if len(item.pieces) < 2 or sum(each.end - each.start for each in item.pieces) < length:
             return False
-        for each in item.pieces:
+        # On one line, the start of a value may be a value as well.
+        is_on_line = document.views[item.view].name == ACROSS_TAGS
+        for each in item.pieces[is_on_line:]:
             spans = complete.get((item.finding.type, each.segment), [])
             at = bisect_left(spans, (each.start, each.start))
             if at < len(spans) and spans[at][1] <= each.end:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.formats.cellgroups import HEADER_WITHIN
 from dlpctl.formats.encoding import Edit, spliced
 from dlpctl.formats.interface import Limits, Segment, View
+from dlpctl.formats.placed import views_by_place
 from dlpctl.formats.residues import CELL_END, with_rows_apart
 from dlpctl.formats.source import Parts, Readable, TextFormat, Token, line_cuts
-from dlpctl.formats.wordrows import has_words, lines_of_words
+from dlpctl.formats.wordrows import has_words, placed_words
 from dlpctl.texts.tables import regular_rows
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class Delimited(TextFormat):
         _read_rows(source, position, 1, delimiter, first)
         headers = [source[starts[0] : ends[0]].strip(_AROUND) for starts, ends in first]
         if has_words(headers):
-            yield View("lines", lines_of_words(source, headers, delimiter), segments)
+            words = placed_words(source, headers, delimiter)
+            yield from views_by_place(source, words, readable, segments)
         table = _CsvTable(source, position)
         for number, header in enumerate(headers):
             if not header:

@@ -31,6 +31,7 @@ _STARTS = {
     b"GIF8": "gif",
     b"SQLite": "sqlite",
     b"bplist": "plist",
+    b"VCLMTF": "svm",
     b"\xd0\xcf\x11\xe0": "bin",
 }
 """The first bytes of supported files, and the suffixes of their names."""

@@ -25,6 +25,8 @@ CELLS_APART = "\n\n"
 """The separator between the cells of a column in its view."""
 APART = "\n\n\n"
 """Separates texts that do not continue in each other: a number has at most two gaps in a row."""
+ACROSS_TAGS = "across tags"
+"""The name of views of texts that tags divide within a line."""
 _CELLS = 1 << 12
 """The number of cells that are objects at the same time: a column has millions."""
 BINARY = "binary"

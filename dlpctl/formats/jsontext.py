@@ -5,12 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from dlpctl.errors import FormatError
-from dlpctl.formats.betweenparts import is_other_member, without_syntax
+from dlpctl.formats.betweenparts import (
+    is_other_member,
+    with_plain_replacements,
+    without_syntax,
+)
 from dlpctl.formats.encoding import Edit, character, on_one_line, spliced
-from dlpctl.formats.interface import Limits, NotThisFormatError
-from dlpctl.formats.source import Resolved, TextFormat, Token, nesting
+from dlpctl.formats.interface import Limits, NotThisFormatError, Segment, View
+from dlpctl.formats.placed import views_by_place
+from dlpctl.formats.placedjson import placed_texts_of_json
+from dlpctl.formats.source import Readable, Resolved, TextFormat, Token, nesting
 from dlpctl.regex import lazy
 
 # An unclosed string extends to the end: a pattern that failed there would be tried again from every
@@ -23,6 +30,7 @@ _ANY_TOKEN = (
 _TOKEN = lazy(_ANY_TOKEN, re.DOTALL | re.MULTILINE)
 _WITHOUT_GROUPS = re.sub(r"\?P<\w+>", "?:", _ANY_TOKEN)  # Python 3.11 fails on groups in `*+`
 _TOKENS = lazy(rf"(?:{_WITHOUT_GROUPS})*+", re.DOTALL | re.MULTILINE)
+_SYNTAX = lazy(r'".*', re.DOTALL)
 _BRACKET = lazy(rf"{_STRING}|([][{{}}])", re.DOTALL)
 _ESCAPE = lazy(
     r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))"
@@ -52,15 +60,17 @@ class Json(TextFormat):
         for found in _ESCAPE.finditer(source):
             yield Resolved(found.start(), found.end(), _meaning(found))
 
+    def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
+        return views_by_place(source, placed_texts_of_json(source), readable, segments)
+
     def tokens(self, source: str) -> Iterable[Token]:
         for found in _TOKEN.finditer(source):
             if found.lastgroup is not None:
                 yield Token(found.start(), found.end(), found.lastgroup)
 
     def fit(self, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:
-        tokens = without_syntax(
-            self.tokens(source), edits, lambda _, *pair: is_other_member(source, *pair)
-        )
+        edits = with_plain_replacements(source, edits, '"', _SYNTAX)
+        tokens = without_syntax(self.tokens(source), edits, partial(is_other_member, source))
         return self.fitted(source, tokens, edits)
 
     def write(self, syntax: str, token: str, edits: Sequence[Edit]) -> str:

@@ -15,10 +15,15 @@ from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from dlpctl.errors import CannotMaskError, FormatError
-from dlpctl.formats.betweenparts import is_other_attribute, without_syntax
+from dlpctl.formats.betweenparts import (
+    is_other_attribute,
+    with_plain_replacements,
+    without_syntax,
+)
+from dlpctl.formats.characters import lines_of_characters
 from dlpctl.formats.continuous import continuous_texts
 from dlpctl.formats.encoding import Decoded, Edit, spliced
-from dlpctl.formats.interface import APART, Limits, Piece, Segment, View, too_deep
+from dlpctl.formats.interface import ACROSS_TAGS, APART, Limits, Piece, Segment, View, too_deep
 from dlpctl.formats.markuptables import table_views
 from dlpctl.formats.placed import PlacedText, placed_texts, views_by_place
 from dlpctl.formats.residues import CELL_END
@@ -43,6 +48,7 @@ _TOKEN = lazy(
     rf"""|(?P<tag></?[^\W\d][^\s/<>]*+(?:{_QUOTED}|[^'"<>])*+(?:>|\Z))|(?P<text>[^<]++|<)""",
     re.DOTALL,
 )
+_TAGS = lazy(r"(?:^[^<>]*|<[^<>]*)>|<[^<>]*\Z")
 _ATTRIBUTE = lazy(r"""=\s*+("[^"]*+"|'[^']*+'|[^\s"'>]++)""")
 _RAW_ELEMENTS = lazy(
     r"<(script|style|textarea|title|xmp)\b[^<>]*+>(?P<raw>.*?)(?=</\1\b|\Z)",
@@ -99,6 +105,7 @@ class Markup(TextFormat):
                 yield Token(found.start(1), found.end(1), "attribute")
 
     def fit(self, source: str, edits: Sequence[Edit]) -> Iterator[Edit]:
+        edits = with_plain_replacements(source, edits, ">", _TAGS)
         tokens = without_syntax(self.tokens(source), edits, partial(is_other_attribute, source))
         return self.fitted(source, tokens, edits)
 
@@ -133,7 +140,7 @@ class Markup(TextFormat):
                 parts += (*pieces, APART)
                 joined += joined_lines(pieces, segments)
         if parts:
-            yield View("across tags", parts, segments)
+            yield View(ACROSS_TAGS, parts, segments)
         if joined:
             yield View("across tags, lines joined", joined, segments)
         if (
@@ -142,6 +149,12 @@ class Markup(TextFormat):
             and (divided := [*self._divided_comments(source, readable)])
         ):
             yield View("paragraphs of comments", divided, segments)
+        characters = [
+            item if isinstance(item, str) else Piece(0, *map(readable.offset_of, item))
+            for item in lines_of_characters(source)
+        ]
+        if characters:
+            yield View("lines of characters", characters, segments)
         yield from self.table_views(source, readable, segments)
         yield from views_by_place(source, self.placed_texts(source), readable, segments)
 

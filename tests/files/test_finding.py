@@ -106,6 +106,14 @@ def test_a_line_that_is_joined_without_a_space_adds_nothing_to_a_whole_value() -
     assert [one.value for one in found(Document("t", segments, views))] == ["a@b.com"]
 
 
+def test_a_value_in_several_elements_of_a_line_may_start_with_another_value() -> None:
+    document = format_named("html").extract(b"<b>ann@acme.com</b>second", Limits())
+    seen = scan_document(document, scan)
+    assert [document.views[each.view].name for each in seen] == ["text", "across tags"]
+    document = format_named("html").extract(b"x<b>.</b>ann@acme.com", Limits())
+    assert len(scan_document(document, scan)) == 1
+
+
 def test_a_value_over_two_pages_is_found_where_they_are_joined() -> None:
     segments = [Segment("number 123-45", "page 1"), Segment("-6789 it is", "page 2")]
     first, second = (Piece(number, 0, len(one.text)) for number, one in enumerate(segments))

@@ -627,8 +627,8 @@ SAMPLES = [
         f"!Type:Bank\nD03/11/2026\nPkept text\nA{MAIL}\nMssn {SSN}\nMcard {CARD}\n^\n"
     ), ("Payee name: kept text",)),
     Sample("words.tsv", "csv", text(
-        "page_num\tblock_num\tpar_num\tline_num\tleft\ttext\n1\t0\t0\t0\t9\tkept\n1\t0\t0\t0\t9\ttext\n"
-        f"1\t0\t0\t1\t9\t{CARD}\n1\t0\t0\t2\t9\t{SSN}\n1\t0\t0\t2\t9\t{MAIL}\n"
+        "left\ttop\twidth\theight\ttext\n9\t0\t9\t9\tkept\n19\t0\t9\t9\ttext\n"
+        f"9\t20\t9\t9\t{CARD}\n9\t40\t9\t9\t{SSN}\n99\t40\t9\t9\t{MAIL}\n"
     ), ("kept", "text")),
     Sample("a.msgpack", "msgpack", make_msgpack),
     Sample("export", "cbor", make_cbor),

@@ -306,14 +306,58 @@ def test_records_of_cells_are_read_as_a_table() -> None:
         assert written in masked(name, source, "31234", "a;b")
 
 
-def test_rows_of_words_are_read_as_lines() -> None:
-    place = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttext\n"
-    rows = ((1, 0, "###LINE###"), (1, 0, "born"), (1, 0, "on"), (1, 1, "6"), (2, 0, "end"))
-    source = place + "".join(
-        f"5\t{page}\t0\t0\t{line}\t9\t7\t{word}\n" for page, line, word in rows
-    )
+def test_rows_of_words_are_read_by_their_place() -> None:
+    place = "page_num\tleft\ttop\twidth\theight\ttext\n"
+    rows = (
+        (9, 20, "###LINE###"), (9, 20, "born"), (32, 23, "on"), (90, 20, "PIN"),
+        (9, 40, " "), (9, 42, "1985"), (90, 41, "12"), (9, 60, ""), (9, 60, "end"),
+    )  # fmt: skip
+    source = place + "".join(f"1\t{left}\t{top}\t20\t9\t{word}\n" for left, top, word in rows)
     document = format_named("csv").extract(source.encode(), LIMITS)
-    assert view(document, "lines").text == "born on\n6\n\n\nend"
+    assert view(document, "texts by place").text == "born on PIN\n1985 12\nend\n"
+    assert {each.context: each.text for each in document.views if each.name == "column"} == {
+        "born on": "1985",
+        "PIN": "12",
+    }
+
+
+@pytest.mark.parametrize(
+    "place",
+    ['"x0": {x}.5, "top": {y}', '"bbox": {{"x": {x}, "y": {y}}}', '"bbox": [{x}, {y}, 3, 4]'],
+)
+def test_texts_of_json_are_read_by_their_place(place: str) -> None:
+    texts = ((9, 20, "SSN"), (90, 20, "{PIN\\n}"), (9, 40, "to"), (90, 40, "123"))
+    members = ", ".join(
+        f'{{{place.format(x=x, y=y)}, "text": "{text}", "font": {{}}}}' for x, y, text in texts
+    )
+    document = format_named("json").extract(f'{{"a": [{members}]}}'.encode(), LIMITS)
+    assert view(document, "texts by place").text == "SSN {PIN\n}\nto 123\n"
+
+
+@pytest.mark.parametrize(
+    ("character", "hidden"),
+    [
+        ('<char x="1" flag="0" c="{}"/>', '<char x="1" flag="0" c=""/>'),
+        ('<g t="{}"><other t="--"/></g>', '<g t=""><other t="--"/></g>'),
+        ("<charParams l='7'>{}</charParams>", "<charParams l='7'></charParams>"),
+    ],
+)
+def test_elements_with_a_character_each_are_read_as_lines(character: str, hidden: str) -> None:
+    lines = [
+        "".join(character.format(char) for char in line.replace("<", "\0")).replace("\0", "&lt;")
+        for line in ("PIN <a1", "born on")
+    ]
+    source = f"<r><l>{lines[0]}</l>\n<l>{lines[1]}</l></r>"
+    document = format_named("xml").extract(source.encode(), LIMITS)
+    shown = view(document, "lines of characters")
+    assert shown.text == "PIN <a1\nborn on\n"
+    edits = [
+        SegmentEdit(*piece, "" if number else "***")
+        for number, piece in enumerate(shown.pieces_of(*re.search("<a1", shown.text).span()))
+    ]
+    written = format_named("xml").mask(source.encode(), document, edits, {}).decode()
+    first = character.format("&lt;") + character.format("a") + character.format("1")
+    assert written == source.replace(first, character.format("***") + 2 * hidden)
 
 
 def test_a_family_tree_reads_like_a_form() -> None:
@@ -457,6 +501,7 @@ def test_each_item_gets_its_part_of_a_replacement_of_the_same_shape(name: str, s
     ("name", "source"),
     [
         ("json", '[{"t": "one"}, {"b": {"c": "d", "e": true}, "t": "two"}]'),
+        ("json", '[{"t": "a one"}, {"t": "two"}]'),
         ("xml", '<r><a b="1">one</a><a b="1">two</a></r>'),
         ("html", '<p>one</p><p class="2">two'),
     ],
@@ -465,6 +510,19 @@ def test_what_is_between_the_parts_of_a_value_stays(name: str, source: str) -> N
     value = source[source.index("one") : source.index("two") + 3]
     result = source.replace("one", "[A]").replace("two", "")
     assert masked(name, source, value, "[A]") == result
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "written"),
+    [
+        ("html", "<p>one<b>@</b>two</p>", "<p>o*@two<b></b></p>"),
+        ("xml", '<r><c a="one"/><c a="two"/></r>', '<r><c a="*"/><c a=""/></r>'),
+        ("json", '[{"t": "one@"}, {"t": "two"}]', '[{"t": "o*@"}, {"t": ""}]'),
+    ],
+)
+def test_a_replacement_keeps_no_syntax_of_a_value(name: str, source: str, written: str) -> None:
+    value = source[source.index("one") : source.index("two") + 3]
+    assert masked(name, source, value, value.replace("ne", "*")) == written
 
 
 def test_what_fails_to_inflate_counts_toward_the_limit() -> None:
@@ -502,6 +560,14 @@ def test_an_embedded_picture_is_read_across_the_line_ends_of_its_text(line_end: 
     document = format_named("html").extract(source.encode(), LIMITS)
     assert [child.data for child in document.children] == [contents]
     assert 'name="b"' in document.segments[0].text
+
+
+def test_a_picture_of_starview_in_a_flat_document_is_a_file() -> None:
+    lines = re.findall(".{1,72}", base64.b64encode(b"VCLMTF\x01\0\x31" * 20).decode())
+    document = format_named("xml").extract(
+        "<d>\n  {}</d>".format("\n  ".join(lines)).encode(), LIMITS
+    )
+    assert [child.name.rpartition(".")[2] for child in document.children] == ["svm"]
 
 
 def test_a_value_in_base64_with_a_letter_beyond_ascii_is_read_as_it_is_written() -> None:

@@ -1,6 +1,7 @@
-"""Tables with a cell in each line, as pages and PDFs are copied: first the headers, then each row.
+"""Tables as pages and PDFs are copied: with a cell in each line, first the headers, then each row;
+and with single blanks between cells.
 
-Only their columns tell where rows start: the cells of each have digits, letters or neither alike.
+Only their columns tell them from prose: the cells of each have digits, letters or neither alike.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _WORDS = rf"[^\s!-@\[-`{{-~]{_IN_WORD}*(?: {_IN_WORD}+)*"
 _LINE_END = r"[ \t]*\r?\n(?:[ \t]*\r?\n)?"
 _LINE = lazy(rb"[ \t]*(\S[^\n]{0,63}?)[ \t\r]*(?:\n[ \t\r]*\n?|\Z)")
 _DIGIT, _LETTER = lazy(rb"[0-9]"), lazy(rb"[A-Za-z\x80-\xff]")
+_TOKEN = lazy(rb"\S+")
 _JOINTS = b" -_"
 _MOST_COLUMNS, _FEWEST_ROWS = 12, 2
 _MOST_LINES = 64
@@ -61,6 +63,29 @@ def _cells_in_lines(data: bytes, found: re.Match[bytes], words: HeaderWords) -> 
         yield Cells(*map(list, zip(*kept, strict=True)))
 
 
+def _cells_between_blanks(
+    data: bytes, found: re.Match[bytes], words: HeaderWords
+) -> Iterator[Cells]:
+    """Yield the rows below a line of headers that have as many words as it and look alike."""
+    header = found[1].split()
+    names = [words.name(each) for each in header] if words.are_in(found[1]) else []
+    if not any(names) or len({*header}) < len(header):
+        return
+    shape: list[tuple[bool, bool]] = []
+    rows: list[Cells] = []
+    fewest = 1 if all(names) else _FEWEST_ROWS
+    for line in islice(_lines(data, found.start()), 1, None):
+        row = [_Line(line.start + each.start(), each[0]) for each in _TOKEN.finditer(line.text)]
+        shapes = [each.shape for each in row]
+        shape = shape or shapes
+        if shapes != shape or len(row) != len(names):
+            break
+        kept = [(name, *each) for name, each in zip(names, row, strict=True) if name]
+        rows.append(Cells(*map(list, zip(*kept, strict=True))))
+    if len(rows) >= fewest and any(digits for digits, _ in shape):
+        yield from rows
+
+
 def _cells_of_rows(shapes: Sequence[tuple[bool, bool]], width: int, fewest: int) -> int:
     """Return the number of cells in rows below headers that look like the first row."""
     first = shapes[width : 2 * width]
@@ -76,9 +101,18 @@ def _lines(data: bytes, position: int) -> Iterator[_Line]:
         position = line.end()
 
 
-FORM_OF_LINES = Form(
-    rf"(?:^|\n){_WORDS}{_LINE_END}{_WORDS}{_LINE_END}[^\n0-9]*[0-9]",
-    rf"(?:{_WORDS}{_LINE_END}){{2,24}}[^\n0-9]*[0-9]",
-    _cells_in_lines,
-    starts_line=True,
+_HEADERS = rf"[A-Z]{_IN_WORD}*(?: {_IN_WORD}+){{1,7}}"
+FORMS_OF_COPIES = (
+    Form(
+        rf"(?:^|\n){_WORDS}{_LINE_END}{_WORDS}{_LINE_END}[^\n0-9]*[0-9]",
+        rf"(?:{_WORDS}{_LINE_END}){{2,24}}[^\n0-9]*[0-9]",
+        _cells_in_lines,
+        starts_line=True,
+    ),
+    Form(
+        rf"(?:^|\n){_HEADERS}\r?\n[^\n0-9]*[0-9]",
+        rf"({_HEADERS})\r?\n[^\n0-9]*[0-9]",
+        _cells_between_blanks,
+        starts_line=True,
+    ),
 )

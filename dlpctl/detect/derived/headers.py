@@ -36,7 +36,7 @@ HEADER = (
     rf"|{_CELL}(?:{_BLANK}[,;|]{_BLANK}{_CELL})+|{_CELL}(?:[ ]*\t+{_CELL})+"
     rf"|[ ]+{_CELL}(?:{_BLANK}\|{_BLANK}{_CELL})+|{_BAR}(?:{_CELL_OF_BAR}(?:{_BAR}|{DASHED}))+"
     rf"|{_QUOTED}(?: {_QUOTED})+"
-    rf"|[ ]*{_ALIGNED}(?: {{2,}}{_ALIGNED})+"
+    rf"|[ ]*(?:[|│┃║][ ]*)?{_ALIGNED}(?: {{2,}}{_ALIGNED})+(?:[ ]*[|│┃║])?"
     rf"|{_WORD}(?: {_WORD})*:(?: {{2,}}{_WORD}(?: {_WORD})*:)+)[ \t]*\r?\n"
     rf"|{_HEADERS}|<{_PREFIX}(?:{_NAMING})\b[^<>]*>{_CELL_OF_BAR}:?\s*(?:</[a-z:]+[0-9]?>\s*)?"
     rf"(?:</?(?:[a-su-z]|t[a-qs-z])[^<>]*>\s*){{0,3}}<{_PREFIX}(?:{_NAMED})\b[^<>]*>\s*"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from dlpctl.detect.automaton.gates import MayMatch, all_open
-from dlpctl.detect.derived.cellines import FORM_OF_LINES
+from dlpctl.detect.derived.cellines import FORMS_OF_COPIES
 from dlpctl.detect.derived.cells import Cells
 from dlpctl.detect.derived.enumerated import ENUMERATED_FORMS
 from dlpctl.detect.derived.forms import VALUE, Form, cell_of, keyed_cells
@@ -205,7 +205,7 @@ _FORMS = (
     *RECORD_FORMS,
     *STATEMENT_FORMS,
     *ENUMERATED_FORMS,
-    FORM_OF_LINES,
+    *FORMS_OF_COPIES,
 )
 GATE = tuple(form.gate for form in _FORMS)
 """Each regex matches wherever a header of its form is."""

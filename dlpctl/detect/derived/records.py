@@ -100,6 +100,13 @@ def _parts_of_birth(data: bytes, found: re.Match[bytes], words: HeaderWords) -> 
         position = part.end()
 
 
+def _of_label(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
+    """Yield the value of a field whose name is the value of another field."""
+    name, value = (1, 2) if found[1] else (4, 3)
+    if named := words.name(found[name]):
+        yield Cells([named], [found.start(value)], [found[value]])
+
+
 _DATE_KEY = r"[\"']?(?:year|month|day)[\"']?\s*(?::|=>?)\s*"
 _ONE_SIGN = r"[^\n\"'=:\(\)\[\]<>{}]"
 _NO_SIGN = rf"{_ONE_SIGN}{{1,64}}"
@@ -164,6 +171,12 @@ RECORD_FORMS = (
         rf"{_NAME}[\"'`]?:?[ ](?:(?:was|is|has been)[ ])?(?:changed|updated|corrected|modified|set)"
         rf"\s+from\s+[\"'`]?({_NO_SIGN}?)[\"'`]?\s+to\s+[\"'`]?({_NO_SIGN})",
         _pair,
+    ),
+    Form(  # ArcSight
+        r"[a-z][0-9]Label=",
+        rf"[a-z]{{1,16}}[0-9](?:Label={_NAME}[ ][a-z]{{1,16}}[0-9]=([^\s=|]{{1,64}})"
+        rf"|=([^\s=|]{{1,64}})[ ][a-z]{{1,16}}[0-9]Label={_NAME}(?:[ ]|\r?$))",
+        _of_label,
     ),
     Form(
         rf"[\n{{,][ \t]*(?i:{_EXAMPLE})",

@@ -86,7 +86,7 @@ def sensitive_cells(
     created = _Created(data, words)
     for header in headers:
         start, end = header
-        line = data[start:end]
+        line = _unframed(data[start:end])
         if start >= table_end:
             again = 0
         elif again == _MOST_AGAIN or not _starts_below(line, words):  # the row of a table
@@ -170,6 +170,16 @@ def _unwrapped_header(data: bytes, start: int, end: int, line: bytes) -> bytes:
     return data[first:end].replace(b"\n", b" ")
 
 
+def _unframed(line: bytes) -> bytes:
+    """Return a line of a frame without its bars, if only blanks are between its cells."""
+    bare = line.strip()
+    for bar in _BARS:
+        inner = bare[len(bar) : -len(bar)]
+        if bare == bar + inner + bar and bar not in inner and b"  " in inner.strip():
+            return line.replace(bar, b" " * len(bar))
+    return line
+
+
 def _delimiter(header: bytes) -> bytes:
     bare = _IN_BRACKETS.sub(b"", header.strip().strip(b"|"))
     if b"  " in bare:  # the comma of `Name, first name`
@@ -214,6 +224,8 @@ def _rows_of(
             continue
         first = rows.start if wrapped < 0 else wrapped
         line = data[first : rows.end].replace(b"\n", b" ")
+        if delimiter == _DELIMITERS[-1]:
+            line = _unframed(line)
         is_between = delimiter == _DELIMITERS[-1] and not data.startswith(b"\n\n", first - 2)
         if not line and is_between:
             continue

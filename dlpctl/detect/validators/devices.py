@@ -30,10 +30,12 @@ _RUN = lazy(r"[0-9]{3}")
 _NO_REFERENCE = lazy(
     r"[0-9]{1,2}/[0-9]{2}|(?:[0-9]{1,2}[-/])?(?:19|20)[0-9]{2}(?:[-/](?:19|20)?[0-9]{2})?|[0-9]{1,3}\.[0-9]+|[0-9]+\.[0-9]{1,2}"
     r"|[0-9]+(?:\.[0-9]{1,3}){2,3}|[0-9]{1,4}00|[0-9]+000|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}"
-    r"|[0-9a-f]*[0-9][a-f]+[0-9][0-9a-f]*"
+    r"|[0-9a-f]*[0-9][a-f]+[0-9][0-9a-f]*|[a-z]{2}[0-9]{12,}"
     r"|(?i:(?:v|sha|md|utf|iso|rfc|cve|cmp|pep|win|cp|us)[-._]?[0-9].{0,6}|[xu][0-9]{1,4}|0x.*)"
 )
-"""Years, decimals, versions, round amounts, days, hashes, and names of standards and programs."""
+"""Years, decimals, versions, round amounts, days, hashes, identifiers of elements, and names of
+standards and programs.
+"""
 _LONGEST_CODE = 16
 _COORDINATE = lazy(r"[-+]?[0-9]{1,3}\.[0-9]+")
 
