@@ -90,18 +90,28 @@ def read_at_half(picture: Image, read: Callable[[Image], Seen]) -> Seen | None:
         return None
     seen = read(half)
     words = [word._replace(corners=_doubled(word.corners)) for word in seen.words]
-    areas = [*map(_doubled, seen.unread), *_small_print(words)]
+    unread = [*map(_doubled, seen.unread)]
+    areas = [*unread, *_small_print(words)]
     if not areas:
         return Seen(words, [])
     parts = None if colored_ink(half) else _parts(picture, areas)
     if parts is None:
         return None
     more = read(parts.picture)
-    words += (
+    found = [
         word._replace(line=f"parts {word.line}", corners=parts.moved(word.corners))
         for word in more.words
-    )
-    return Seen(words, [*map(parts.moved, more.unread)])
+    ]
+    # The grain of all pixels may hide faint letters.
+    hidden = [area for area in unread if not any(_is_in(word.corners, area) for word in found)]
+    return Seen([*words, *found], [*hidden, *map(parts.moved, more.unread)])
+
+
+def _is_in(corners: Corners, area: Corners) -> bool:
+    """Return whether the middle of corners is in the box around an area."""
+    left, top, right, bottom = around(area)
+    x, y = (sum(each) / len(corners) for each in zip(*corners, strict=True))
+    return left <= x <= right and top <= y <= bottom
 
 
 def _doubled(corners: Corners) -> Corners:

@@ -80,6 +80,25 @@ def test_a_large_scan_is_read_at_half_its_size_where_its_letters_are_large(
         assert abs(top - 400) < 30
 
 
+def test_faint_letters_that_only_half_the_size_shows_are_not_inspected(
+    limit: Limiter, tesseract: PlayedTesseract
+) -> None:
+    limit("dlpctl.formats.ocr.scans._LARGE", 400_000)
+
+    def words(data: bytes, *, pages: int, sparse: bool) -> list[list[Word]]:
+        with Image.open(io.BytesIO(data)) as file:
+            if sparse or file.width != 400:
+                return [[]] * pages
+        sure = [Word(TEXT, str(top), 15, top, 350, 45, 95.0) for top in range(45, 200, 50)]
+        return [[*sure, Word(TEXT, "faint", 15, 275, 330, 20, 40.0)]] * pages
+
+    tesseract(words)
+    picture = scanned((800, 600))
+    draw = ImageDraw.Draw(picture)
+    draw.text((40, 545), TEXT, 196, ImageFont.load_default(40))
+    assert look(picture, enlarge=False).unread
+
+
 def test_grain_is_no_ink() -> None:
     even = without_grain(scanned((600, 400)))
     assert even.crop((0, 0, 600, 90)).getextrema()[0] == even.crop((0, 0, 600, 90)).getextrema()[1]
