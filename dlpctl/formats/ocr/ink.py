@@ -40,7 +40,7 @@ _LEAST_SKEW = 2
 _SKEW_WIDTH = 400
 _STROKE, _STROKES = 24, 60
 """The minimum length in pixels of a side of a box, and how many would make a page."""
-_RULE, _DARK = 60, 128
+RULE, DARK = 60, 128
 """The minimum length in pixels of a rule, which no letter has, and the lightest shade of one."""
 _HIGHEST_BOX, _FEW_BOXES = 3, 8
 """The maximum height of a box for a letter, in minimum lengths, and the minimum number of sides."""
@@ -183,16 +183,16 @@ def _without_rules(strokes: Image) -> Image:
     """Return strokes without the rules through words and below them."""
     from PIL import ImageFilter
 
-    ink = strokes.point([255 * (shade < _DARK) for shade in range(256)])
-    rules, lengths = _long_runs(ink, _RULE)
+    ink = strokes.point([255 * (shade < DARK) for shade in range(256)])
+    rules, lengths = long_runs(ink, RULE)
     if not lengths:
         return strokes
     copy = strokes.copy()
-    copy.paste(_across(strokes, 0, _BESIDE), mask=rules.filter(ImageFilter.MaxFilter(3)))
+    copy.paste(across(strokes, 0, _BESIDE), mask=rules.filter(ImageFilter.MaxFilter(3)))
     return copy
 
 
-def _across(picture: Image, x: int, y: int) -> Image:
+def across(picture: Image, x: int, y: int) -> Image:
     """Return for each pixel the lighter of two pixels on both sides, as if a rule was not there."""
     from PIL import ImageChops
 
@@ -219,8 +219,8 @@ def without_boxes(picture: Image) -> Image | None:
 
     stroke = max(_STROKE, max(picture.size) // _STROKES)
     ink = _contours(picture, _CONTRAST)
-    rows, lengths = _long_runs(ink, stroke)
-    columns, heights = _long_runs(ink.transpose(Transpose.TRANSPOSE), stroke)
+    rows, lengths = long_runs(ink, stroke)
+    columns, heights = long_runs(ink.transpose(Transpose.TRANSPOSE), stroke)
     sides = [height for height in heights if height < _HIGHEST_BOX * stroke]
     # Large letters have strokes as high, but none as wide.
     if len(sides) < _FEW_BOXES or 2 * sum(lengths) < sum(sides):
@@ -231,7 +231,7 @@ def without_boxes(picture: Image) -> Image | None:
         (columns.transpose(Transpose.TRANSPOSE), (_BESIDE, 0)),
     ):
         # The contours are beside the rule.
-        copy.paste(_across(copy, x, y), mask=rules.filter(ImageFilter.MaxFilter(3)))
+        copy.paste(across(copy, x, y), mask=rules.filter(ImageFilter.MaxFilter(3)))
     return copy
 
 
@@ -240,14 +240,19 @@ def inked_columns(picture: Image) -> bytes:
     from PIL import ImageFilter
     from PIL.Image import Resampling
 
-    low, high = picture.getextrema()
-    paper = max(range(256), key=picture.histogram().__getitem__)
-    faintest = (high - low) / 3  # type: ignore[operator]
-    ink = picture.point([255 * (abs(shade - paper) > faintest) for shade in range(256)])
+    ink = letters_of(picture)
     return ink.filter(ImageFilter.MaxFilter(3)).resize((ink.width, 1), Resampling.BOX).tobytes()
 
 
-def _long_runs(ink: Image, least: int) -> tuple[Image, list[int]]:
+def letters_of(picture: Image) -> Image:
+    """Return where a picture has as much contrast as a letter."""
+    low, high = picture.getextrema()
+    paper = max(range(256), key=picture.histogram().__getitem__)
+    faintest = (high - low) / 3  # type: ignore[operator]
+    return picture.point([255 * (abs(shade - paper) > faintest) for shade in range(256)])
+
+
+def long_runs(ink: Image, least: int) -> tuple[Image, list[int]]:
     """Return the runs of ink in rows of a minimum length, and their lengths."""
     import PIL.Image
 

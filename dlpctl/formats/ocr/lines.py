@@ -76,6 +76,21 @@ def confidence(line: Iterable[Word]) -> float:
     )
 
 
+def box_of(line: Sequence[Word], times: float) -> Box:
+    """Return the box of a line in a picture that was enlarged for it."""
+    word = joined(line)
+    right, bottom = word.left + word.width, word.top + word.height
+    return word.left / times, word.top / times, right / times, bottom / times
+
+
+def joined(line: Sequence[Word]) -> Word:
+    """Return a line as a single word, with a box around all of its words."""
+    left, top = min(word.left for word in line), min(word.top for word in line)
+    right = max(word.left + word.width for word in line)
+    bottom = max(word.top + word.height for word in line)
+    return line[0]._replace(left=left, top=top, width=right - left, height=bottom - top)
+
+
 def text_of(line: Iterable[Word]) -> str:
     return " ".join(word.text for word in line)
 
@@ -83,6 +98,10 @@ def text_of(line: Iterable[Word]) -> str:
 def text_length(line: Iterable[Word]) -> int:
     """Return the number of letters and digits of a line."""
     return sum(sum(map(str.isalnum, word.text)) for word in line)
+
+
+def is_long(line: Iterable[Word]) -> bool:
+    return text_length(line) >= 2 * LEAST_TEXT
 
 
 def paper_of(picture: Image) -> int:

@@ -30,8 +30,11 @@ from dlpctl.formats.ocr.lines import (
     LEAST_TEXT,
     MOST_LINES,
     Box,
+    box_of,
     confidence,
     has_letters,
+    is_long,
+    joined,
     read_again,
     text_length,
     text_of,
@@ -49,6 +52,7 @@ from dlpctl.formats.ocr.single_pass import (
     without_lines,
 )
 from dlpctl.formats.ocr.spaced import read_spaced
+from dlpctl.formats.ocr.struck import read_unstruck, without_strikes
 from dlpctl.formats.pictures.barcodes import codes
 
 if TYPE_CHECKING:
@@ -122,8 +126,11 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
         views += (View(picture, 0.0, each) for each in range(1, most_enlargement(picture) + 1))
     elif times > 1:
         views.append(View(picture, 0.0, times))
+    unstruck = without_strikes(picture)
+    views += [] if unstruck is None else [View(unstruck.picture, 0.0, times)]
     upright = read_views(views)
     spaced, disputed = ([], []) if unboxed is None else _read_spaced(picture, upright)
+    struck, misread = read_unstruck(unstruck, upright)
     first = best = max(upright, key=lambda each: each.score)
     if max(picture.size) <= _SMALL_SIDE:
         until = -math.inf
@@ -147,14 +154,14 @@ def _look(picture: Image, *, enlarge: bool, until: float) -> Seen:
     passes += sloping
     boxes = _boxes_read(sloping, picture.size)
     disputed = [each for each in disputed if _is_beside(*each, boxes, picture.size)]
-    passes += (*(_differing(each, best) for each in upright if each is not best), *spaced)
+    passes += (*(_differing(each, best) for each in upright if each is not best), *spaced, *struck)
     unsure = _unsure_lines(picture, passes)
     if unsure and time.monotonic() < until:
         passes += _read_again(picture, unsure)
         unsure = _unsure_lines(picture, passes)
     unread = [
-        corners_of(each, _joined(line), picture.size)
-        for each, line in (*unsure, *crossing, *disputed)
+        corners_of(each, joined(line), picture.size)
+        for each, line in (*unsure, *crossing, *disputed, *misread)
     ]
     known = [*_boxes_read(passes, picture.size), *map(around, unread)]
     unread += map(_corners_of_box, _unread_rows(left, known))
@@ -193,11 +200,11 @@ def _read_spaced(
     picture: Image, passes: Sequence[Pass]
 ) -> tuple[list[Pass], list[tuple[Pass, list[Word]]]]:
     """Return what is read of lines with letters far from each other, and those that are misread."""
-    lines = [(each, line) for each in passes for line in each.lines if _is_long(line)]
+    lines = [(each, line) for each in passes for line in each.lines if is_long(line)]
     lines.sort(key=lambda each: -text_length(each[1]))
     boxes: dict[Box, tuple[Pass, list[Word]]] = {}
     for found, line in lines:
-        box = _box(line, found.times)
+        box = box_of(line, found.times)
         if len(boxes) < _MOST_BOXES and not any(_is_in(box, other) for other in boxes):
             boxes[box] = found, line
     readings = read_spaced(picture, list(boxes))
@@ -205,7 +212,7 @@ def _read_spaced(
     known: dict[str, list[tuple[float, Box]]] = defaultdict(list)
     for each, line in lines:
         if confidence(line) >= CONFIDENT and not any(map(str.isdigit, text_of(line))):
-            known[text_of(line)].append((each.times, _box(line, each.times)))
+            known[text_of(line)].append((each.times, box_of(line, each.times)))
     disputed = [
         line
         for (box, line), found in zip(boxes.items(), readings, strict=True)
@@ -358,7 +365,7 @@ def _unsure_lines(picture: Image, passes: list[Pass]) -> list[tuple[Pass, list[W
     if not lines:
         return []
     turned = rotated(picture, passes[0].angle)
-    return [(each, line) for each, line in lines if has_letters(turned, _box(line, each.times))]
+    return [(each, line) for each, line in lines if has_letters(turned, box_of(line, each.times))]
 
 
 def _read_again(picture: Image, unsure: list[tuple[Pass, list[Word]]]) -> Iterator[Pass]:
@@ -366,32 +373,14 @@ def _read_again(picture: Image, unsure: list[tuple[Pass, list[Word]]]) -> Iterat
     if len(unsure) > MOST_LINES:
         return
     angle, size = unsure[0][0].angle, unsure[0][0].size
-    boxes = [(_box(line, each.times), line) for each, line in unsure]
+    boxes = [(box_of(line, each.times), line) for each, line in unsure]
     for readings in read_again(rotated(picture, angle), boxes):
         yield Pass(readings, angle, size, 1.0)
 
 
-def _box(line: Sequence[Word], times: float) -> tuple[float, float, float, float]:
-    word = _joined(line)
-    right, bottom = word.left + word.width, word.top + word.height
-    return word.left / times, word.top / times, right / times, bottom / times
-
-
-def _joined(line: Sequence[Word]) -> Word:
-    """Return a line as a single word, with a box around all of its words."""
-    left, top = min(word.left for word in line), min(word.top for word in line)
-    right = max(word.left + word.width for word in line)
-    bottom = max(word.top + word.height for word in line)
-    return line[0]._replace(left=left, top=top, width=right - left, height=bottom - top)
-
-
-def _is_long(line: list[Word]) -> bool:
-    return text_length(line) >= 2 * LEAST_TEXT
-
-
 def _is_writing(line: list[Word]) -> bool:
     """Return whether an unread line has the even heights of letters."""
-    if confidence(line) >= _UNSURE or not _is_long(line):
+    if confidence(line) >= _UNSURE or not is_long(line):
         return False
     heights = sorted(word.height for word in line)
     wide = max(word.left + word.width for word in line) - min(word.left for word in line)

@@ -35,11 +35,22 @@ def scanned(size: tuple[int, int], *, ink: int = 10, grain: bool = True) -> Imag
 
 
 @pytest.mark.parametrize(
-    ("grain", "height", "widths"),
-    [(True, 13, [400]), (True, 12, [400, 800]), (False, 13, [800])],
+    ("grain", "most", "least", "widths"),
+    [
+        (True, 45, 13, [400]),
+        (True, 45, 12, [400, 136]),
+        (True, 12, 12, [400, 800]),
+        (False, 45, 13, [800]),
+    ],
+    ids=["large letters", "a line of small letters", "small letters", "no grain"],
 )
-def test_a_large_scan_is_read_at_half_its_size_if_its_letters_are_large(
-    grain: bool, height: int, widths: list[int], limit: Limiter, tesseract: PlayedTesseract
+def test_a_large_scan_is_read_at_half_its_size_where_its_letters_are_large(
+    grain: bool,
+    most: int,
+    least: int,
+    widths: list[int],
+    limit: Limiter,
+    tesseract: PlayedTesseract,
 ) -> None:
     limit("dlpctl.formats.ocr.scans._LARGE", 400_000)
     shown: list[int] = []
@@ -49,19 +60,43 @@ def test_a_large_scan_is_read_at_half_its_size_if_its_letters_are_large(
             return [[]] * pages
         with Image.open(io.BytesIO(data)) as file:
             shown.append(file.width)
-        boxes = [(15, top, 350, 45) for top in range(45, 250, 50)]
+        boxes = [(15, top, 350, most) for top in range(45, 250, 50)]
         return [
             [
                 Word(TEXT, str(box[1]), *(number * shown[-1] // 400 for number in box), 95.0)
-                for box in (*boxes, (15, 280, 60, height))
+                for box in (*boxes, (15, 205, 60, least))
             ]
         ] * pages
 
     tesseract(words)
     seen = look(scanned((800, 600), grain=grain), enlarge=False)
-    assert shown == widths
-    if widths == [400]:
+    assert shown[: len(widths)] == widths
+    assert (800 in shown) == (800 in widths)
+    if grain and most == 45:
         assert seen.words[0].corners[0] == (30, 90)
+    if widths == [400, 136]:
+        left, top = seen.words[6].corners[0]
+        assert abs(left - 30) < 30
+        assert abs(top - 400) < 30
+
+
+def test_faint_letters_that_only_half_the_size_shows_are_not_inspected(
+    limit: Limiter, tesseract: PlayedTesseract
+) -> None:
+    limit("dlpctl.formats.ocr.scans._LARGE", 400_000)
+
+    def words(data: bytes, *, pages: int, sparse: bool) -> list[list[Word]]:
+        with Image.open(io.BytesIO(data)) as file:
+            if sparse or file.width != 400:
+                return [[]] * pages
+        sure = [Word(TEXT, str(top), 15, top, 350, 45, 95.0) for top in range(45, 200, 50)]
+        return [[*sure, Word(TEXT, "faint", 15, 275, 330, 20, 40.0)]] * pages
+
+    tesseract(words)
+    picture = scanned((800, 600))
+    draw = ImageDraw.Draw(picture)
+    draw.text((40, 545), TEXT, 196, ImageFont.load_default(40))
+    assert look(picture, enlarge=False).unread
 
 
 def test_grain_is_no_ink() -> None:
