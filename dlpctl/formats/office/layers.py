@@ -6,11 +6,11 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, compress, islice
+from itertools import accumulate, compress
 from operator import add, ne
 from typing import NamedTuple
 
-from dlpctl.formats.cellgroups import HEADER_WITHIN, header_row, is_header, labelled_rows
+from dlpctl.formats.cellgroups import HEADER_WITHIN, header_row, is_header
 from dlpctl.formats.locators import letters_of
 from dlpctl.formats.office.reading import ColumnPlan, Reading, ViewPlan
 from dlpctl.formats.office.sheet import CELLS, FORMULAS, CellSpot, Shows
@@ -50,9 +50,8 @@ def layers_of(
         reading.plans.append(ViewPlan("lines of cells", lines))
     if spelled := list(_spelled_rows(text)):
         reading.plans.append(ViewPlan("characters in cells", spelled, repeats=True))
-    if labelled := list(labelled_rows(_first_spans(shows, spot.paragraphs), text)):
-        reading.plans.append(ViewPlan("labelled rows", labelled, repeats=True))
     reading.columns.extend(_columns(shows, spot.paragraphs, headers))
+    reading.columns.extend(_labelled_rows(shows, spot.paragraphs))
     reading.columns.extend(_prompted(shows, spot.paragraphs, prompts))
     yield reading, spot
     yield _layer(part, label, FORMULAS, "\n".join(formulas.texts), formulas)
@@ -104,6 +103,21 @@ def _columns(shows: Shows, starts: array[int], headers: Mapping[int, int]) -> It
         yield _plan(column, indexes[head + 1 :], texts, starts, header)
 
 
+def _labelled_rows(shows: Shows, starts: array[int]) -> Iterator[ColumnPlan]:
+    """Yield the cells after the first one of a row, which may label them: a table may have its
+    headers on the left.
+    """
+    rows = _first_rows(shows)
+    likely, first = header_row(rows), 0
+    for row, (label, *others) in rows.items():
+        after = first + 1 + len(others)
+        if row != likely and len(others) > 1 and is_header(label.strip()):
+            froms = starts[first + 1 : after]
+            ends = array("I", map(add, froms, map(len, others)))
+            yield ColumnPlan(f"row {row + 1}", froms, ends, " ".join(label.split()))
+        first = after
+
+
 def _plan(
     column: int, indexes: array[int], texts: Sequence[str], starts: array[int], header: str
 ) -> ColumnPlan:
@@ -137,14 +151,3 @@ def _first_rows(shows: Shows) -> dict[int, list[str]]:
             break
         rows.setdefault(row, []).append(text)
     return rows
-
-
-def _first_spans(
-    shows: Shows, starts: array[int]
-) -> dict[tuple[int, int], list[list[tuple[int, int]]]]:
-    """Return where the cells of the first rows are, by the numbers of the sheet and the row."""
-    cells = zip(starts, shows.texts, strict=True)
-    return {
-        (0, number): [[(start, start + len(text))] for start, text in islice(cells, len(row))]
-        for number, row in enumerate(_first_rows(shows).values())
-    }
