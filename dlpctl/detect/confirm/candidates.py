@@ -109,6 +109,17 @@ def candidates(window: Window) -> Iterator[Candidate]:
     yield from _before(text, label, line_start)
 
 
+def assigned_value(window: Window) -> tuple[int, int] | None:
+    """Return the value that a sign assigns to the label, whatever it is."""
+    text, label, limit, *_ = window
+    found = _ASSIGNED.match(text, label[1])
+    if found is None or found.end() > limit:
+        return None
+    start, end = found.span("quoted" if found["quote"] else "bare")
+    is_told = any(map(str.isalpha, text[label[1] : start]))  # the password is required
+    return None if is_told else (start, end)
+
+
 def _after(text: str, label: tuple[int, int], limit: int, is_cut: bool) -> Iterator[Candidate]:
     after = _NAME_GOES_ON.match(text, label[1]).end()  # type: ignore[union-attr]
     if text[label[1] : label[1] + 1] == "-" and text[label[1] + 1 : after].isdigit():

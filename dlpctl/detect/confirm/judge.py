@@ -20,6 +20,7 @@ from dlpctl.detect.confirm.candidates import (
     REACH,
     NextLabel,
     Window,
+    assigned_value,
     candidates,
     window_at,
 )
@@ -76,6 +77,16 @@ class Judge:
             ]
         for value, stop, score in found:
             yield Judged(start + value, start + stop, score)
+
+    def refused(self, data: bytes, start: int, end: int) -> tuple[int, int] | None:
+        """Return the value that is assigned to a label, if it is no password, such as a
+        placeholder.
+        """
+        offset, window = window_at(data, start, end, self._next_label)
+        value = assigned_value(window)
+        if value is None or any(first < value[1] for first, _, _ in _scored(window)):
+            return None
+        return offset + value[0], offset + value[1]
 
 
 def _is_result(data: bytes, start: int, end: int) -> bool:

@@ -21,6 +21,7 @@ from dlpctl.types import Finding
 
 if TYPE_CHECKING:
     from dlpctl.detect.automaton.compiled import Record
+    from dlpctl.detect.confirm.judge import Judge
 
 EndsInText = tuple[int, list[int]]
 """The number of a text, and the ends of a pattern's trigger matches in it."""
@@ -239,11 +240,7 @@ class Runner:
         self, data: bytes, labels: Iterable[tuple[int, int]], min_score: float
     ) -> list[Candidate]:
         """Return what the trained judge finds near the labels, as candidates."""
-        from dlpctl.detect.confirm import judge
-
-        matcher = self._matcher
-        assert isinstance(matcher, Matcher)
-        judged = judge.Judge(matcher.next_value).judged
+        judged = self._judge().judged
         return [
             _new(Candidate, (*found, False, self._index))
             for start, end in labels
@@ -254,6 +251,13 @@ class Runner:
                 or not _OF_ESCAPE.match(data, found.start)
             )
         ]
+
+    def _judge(self) -> Judge:
+        from dlpctl.detect.confirm.judge import Judge
+
+        matcher = self._matcher
+        assert isinstance(matcher, Matcher)
+        return Judge(matcher.next_value)
 
     def _is_possible(self, data: bytes, start: int, end: int) -> bool:
         """Return whether a refused value has its label, and passes the remaining validators."""
@@ -329,16 +333,24 @@ class Runner:
             passed = (
                 [f"validator '{name}' accepts it" for name in self._checks] if not refused else []
             )
-            first = len(data[:start].decode())
-            finding = Finding(self.type, self.category, first, first + len(value), score, self.id)
+            finding = self._finding(data, start, end, score)
             yield Trace(finding, self.label, self.best, refused, [*passed, *steps])
 
     def _judged_traces(self, data: bytes, labels: Iterable[tuple[int, int]]) -> Iterator[Trace]:
+        labels = list(labels)
         for start, end, score, _, _ in self._near_labels(data, labels, 0.0):
-            first = len(data[:start].decode())
-            last = first + len(data[start:end].decode())
-            finding = Finding(self.type, self.category, first, last, score, self.id)
+            finding = self._finding(data, start, end, score)
             yield Trace(finding, self.label, self.best, "", [f"the judge scores it {score:g}"])
+        refused = self._judge().refused
+        for start, end in filter(None, (refused(data, *label) for label in labels)):
+            finding = self._finding(data, start, end, self.best)
+            yield Trace(finding, self.label, self.best, "judge", [])
+
+    def _finding(self, data: bytes, start: int, end: int, score: float) -> Finding:
+        """Return a finding, whose positions are characters."""
+        first = len(data[:start].decode())
+        last = first + len(data[start:end].decode())
+        return Finding(self.type, self.category, first, last, score, self.id)
 
     def meets(self, ends: list[int], spans: list[tuple[int, int]]) -> bool:
         """Return whether a match at one of these trigger matches can overlap one of the spans."""
