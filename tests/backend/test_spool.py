@@ -222,8 +222,9 @@ def test_no_content_is_sent_over_the_wire(licensed, service, acme, license_key, 
     wire = re.sub(r"[0-9a-f]{16,}", "", wire)  # identifiers, which have any digits by chance
     samples = [one["sample"] for one in answer["detected"] if one["sample"]]
     assert samples
-    words = [word for word in CONTENT.split() if word != "SSN"]
-    for secret in (*words, *samples, "smith", "536-22", "data.csv", "Masked"):
+    # A few digits are in a time or a port by chance.
+    words = [word for word in CONTENT.split() if word != "SSN" and not word.strip(".").isdigit()]
+    for secret in (*words, *samples, "smith", "536-22", "4111 1111", "data.csv", "Masked"):
         assert secret.strip(".,") not in wire, secret
     assert service.control.audit.search(LOCAL).total == 3
     assert service.control.licenses.list(LOCAL, acme)[0].checks_this_month == 3
