@@ -69,7 +69,7 @@ def _reason(
     """Return the reason why a match is not a finding, and how near it is to being one."""
     finding = trace.finding
     if trace.refused_by:
-        return f"validator '{trace.refused_by}' refuses it", trace.best * 0.5
+        return f"{trace.refused_by} refuses it", trace.best * 0.5
     if finding in accepted:
         return "the allow list accepts it", 1.0
     if finding in winners:

@@ -43,7 +43,7 @@ class Trace(NamedTuple):
     best: float
     """The best score of the pattern."""
     refused_by: str
-    """The validator that refused the match, or an empty text."""
+    """The validator that refused the match, or the judge, or an empty text."""
     steps: list[str]
 
 
@@ -323,7 +323,7 @@ class Runner:
             value = data[start:end].decode()
             refused = next(
                 (
-                    name
+                    f"validator '{name}'"
                     for name, accept in zip(self._checks, self._validators(), strict=True)
                     if not accept(value)
                 ),
@@ -344,7 +344,7 @@ class Runner:
         refused = self._judge().refused
         for start, end in filter(None, (refused(data, *label) for label in labels)):
             finding = self._finding(data, start, end, self.best)
-            yield Trace(finding, self.label, self.best, "judge", [])
+            yield Trace(finding, self.label, self.best, "the judge", [])
 
     def _finding(self, data: bytes, start: int, end: int, score: float) -> Finding:
         """Return a finding, whose positions are characters."""

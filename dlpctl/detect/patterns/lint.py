@@ -119,7 +119,7 @@ def _nearly(traces: Sequence[Trace]) -> str:
     """Return the reason why a match of the regex is not a finding."""
     for trace in traces:
         if trace.refused_by:
-            return f": validator '{trace.refused_by}' refuses it"
+            return f": {trace.refused_by} refuses it"
         return f": it scores {trace.finding.score:g}, below {THRESHOLD:g}"
     return ""
 
