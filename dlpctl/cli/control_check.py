@@ -122,6 +122,7 @@ def _check_stdin(
         documents.remove_stale(output, inputs.STDIN)
     elif output is not None:
         documents.save(masked.encode(), output, force=force)
+        answer |= {"masked_file": str(output)}
     return answer
 
 
@@ -163,5 +164,5 @@ def print_answers(
             for detection in answer["detected"]
         ]
         printer.table(rows, indent="  ")
-        if "masked_file" in answer:
-            printer.line(f"  masked copy: {answer['masked_file']}")
+        if answer["decision"] == Decision.ALLOWED_WITH_MASKING:
+            printer.line(documents.copy_line(answer.get("masked_file")))

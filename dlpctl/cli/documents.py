@@ -174,6 +174,11 @@ def beside(name: str, shown: str) -> Path:
     return Path(name).parent / f"{stem}.masked{suffix}"
 
 
+def copy_line(copy: object) -> str:
+    """Return the line of a report about the masked copy; `copy` is its path, if it is written."""
+    return f"  masked copy: {copy or 'not written; -o FILE writes it'}"
+
+
 def save(data: bytes, target: Path, *, force: bool) -> None:
     """Write a masked copy atomically; keep an existing file, unless it is identical or `force`."""
     from dlpctl.system.newfiles import write_whole

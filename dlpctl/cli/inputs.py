@@ -39,7 +39,9 @@ def read_chunks(name: str, *, required: bool = False) -> Iterator[bytes]:
             f"{name}: cannot be read: {problem.strerror}; pass its content on stdin, as '-'"
         ) from None
     except OSError as problem:
-        raise InputError(f"{name}: cannot be read: {problem.strerror}") from None
+        is_text = isinstance(problem, FileNotFoundError) and " " in name
+        hint = "; pass a text on stdin: echo TEXT | dlpctl mask" if is_text else ""
+        raise InputError(f"{name}: cannot be read: {problem.strerror}{hint}") from None
     try:
         yield from _chunks(descriptor, name)
     finally:

@@ -223,10 +223,9 @@ def _print_content(outcome: CheckedContent, printer: Printer) -> None:
     if outcome.file is not None:
         for line in _coverage(outcome.file):
             printer.line(f"  {line}")
-    if outcome.copy is not None:
-        printer.line(f"  masked copy: {outcome.copy}")
-    elif report.decision is Decision.ALLOWED_WITH_MASKING and outcome.problem is None:
-        printer.line("  masked copy: not written; -o FILE writes it")
+    is_masked = report.decision is Decision.ALLOWED_WITH_MASKING and outcome.problem is None
+    if is_masked or outcome.copy is not None:
+        printer.line(documents.copy_line(outcome.copy))
     if outcome.pictures:
         folder = outcome.pictures[0].parent
         printer.line(f"  before and after: {len(outcome.pictures)} pictures in {folder}")

@@ -172,6 +172,9 @@ def _unwritten(problem: OSError) -> str:
 def _in_our_form(error: Any) -> str:
     """Return the message of a Click error in the style of our own errors."""
     if (name := getattr(error, "option_name", None)) and hasattr(error, "possibilities"):
+        argument = name.lstrip("-").upper()
+        if argument in (each.metavar for each in error.ctx.command.params):
+            return f"'{name}' is not an option; give {argument} without it"
         return f"'{name}' is not an option{did_you_mean(name, error.possibilities or ())}"
     message: str = error.format_message().rstrip(".")
     for theirs, ours in _REWORDED:

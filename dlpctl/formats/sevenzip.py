@@ -77,7 +77,9 @@ def _opened(data: bytes, password: str | None) -> SevenZipFile:
     try:
         return py7zr.SevenZipFile(io.BytesIO(data), "r", password=password)
     except ArchiveError as error:
-        raise FormatError("the 7z archive is damaged or encrypted: give --password") from error
+        raise FormatError(
+            "the 7z archive is damaged, or needs --password of check and mask"
+        ) from error
     except (*_BROKEN, AssertionError) as error:
         raise FormatError("the 7z archive is damaged") from error
 
@@ -90,7 +92,7 @@ def _members(data: bytes, limits: Limits, password: str | None) -> list[tuple[st
     allowance = Allowance(limits)
     with _opened(data, password) as archive:
         if archive.needs_password() and password is None:
-            raise FormatError("the 7z archive is encrypted: give --password")
+            raise FormatError("the 7z archive is encrypted: check or mask it with --password")
         entries = archive.list()
         for entry in entries:
             allowance.entry(entry.uncompressed)

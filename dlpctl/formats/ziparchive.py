@@ -120,7 +120,7 @@ def _contents(
     archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance, password: str | None
 ) -> bytes:
     if info.flag_bits & zip_files.ENCRYPTED and password is None:
-        raise FormatError("the ZIP archive is encrypted: give --password")
+        raise FormatError("the ZIP archive is encrypted: check or mask it with --password")
     try:
         return zip_files.contents(archive, info, allowance, password)
     except NotImplementedError as error:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dlpctl.detect.values import scan_values
 from dlpctl.errors import InputError, UsageError
 from dlpctl.scan.results import Result, Skip, Summary, Why
+from dlpctl.scan.source import DATABASES
 
 if TYPE_CHECKING:
     from dlpctl.detect.allow import AllowList
@@ -25,14 +26,6 @@ if TYPE_CHECKING:
     from dlpctl.scan.selection import Selection
     from dlpctl.types import Finding
 
-DRIVERS = {
-    "postgresql": "postgresql+psycopg",
-    "mysql": "mysql+pymysql",
-    "mariadb": "mariadb+pymysql",
-    "sqlite": "sqlite",
-    "duckdb": "duckdb",
-}
-"""The schemes of databases, and the drivers that read them."""
 _SYSTEM = frozenset(
     (
         *("information_schema", "pg_catalog", "mysql", "performance_schema", "sys"),
@@ -339,7 +332,7 @@ def _opened(address: str) -> Iterator[_Database]:
         raise UsageError("a database has an address such as postgresql://HOST/NAME") from None
     parts = given.drivername, None, None, given.host, given.port, given.database
     name = sqlalchemy.engine.URL.create(*parts).render_as_string().rstrip("/")
-    url = given.set(drivername=DRIVERS[given.drivername])
+    url = given.set(drivername=DATABASES[given.drivername])
     try:
         url, arguments = _read_only(url)
         engine = sqlalchemy.create_engine(

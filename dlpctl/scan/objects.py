@@ -15,12 +15,12 @@ from functools import partial
 from random import SystemRandom
 from typing import Any, NamedTuple, TypeVar, cast
 
-from dlpctl.errors import UsageError
+from dlpctl.errors import UsageError, did_you_mean
 from dlpctl.scan.failures import is_transient, reason_of, status_of
 from dlpctl.scan.local import read_fully
 from dlpctl.scan.results import Skip, Why
 from dlpctl.scan.selection import Selection
-from dlpctl.scan.source import File, Read, UnreadError, address_shown
+from dlpctl.scan.source import DATABASES, File, Read, UnreadError, address_shown
 
 T = TypeVar("T")
 _SECONDS_TO_CONNECT, _SECONDS_TO_READ = 10, 30
@@ -71,8 +71,9 @@ class ObjectStore:
         """Raise `UsageError` for an invalid address or a missing package."""
         self._scheme = address.partition("://")[0]
         if self._scheme not in PROVIDERS:
-            known = ", ".join(f"{scheme}://" for scheme in PROVIDERS)
-            raise UsageError(f"{self._scheme}://: unknown kind of source; there are {known}")
+            known = [*PROVIDERS, *DATABASES]
+            hint = did_you_mean(self._scheme, known) or f"; there are {', '.join(known)}"
+            raise UsageError(f"{self._scheme}://: unknown kind of source{hint}")
         self._provider = PROVIDERS[self._scheme]
         self._is_web = self._scheme in ("http", "https")
         if self._is_web and "@" in address.partition("://")[2].partition("/")[0]:

@@ -13,6 +13,14 @@ from dlpctl.scan.results import Skip, Why
 if TYPE_CHECKING:
     from dlpctl.scan.selection import Selection
 
+DATABASES = {
+    "postgresql": "postgresql+psycopg",
+    "mysql": "mysql+pymysql",
+    "mariadb": "mariadb+pymysql",
+    "sqlite": "sqlite",
+    "duckdb": "duckdb",
+}
+"""The schemes of databases, and the drivers that read them."""
 _ADDRESS = lazy(r"[a-z][a-z0-9+.-]*+://")
 Read = Callable[[int], bytes]
 """Returns the next bytes: the requested number, unless the content ends."""
@@ -47,6 +55,11 @@ class UnreadError(Exception):
 def is_address(name: str) -> bool:
     """Return whether a name is the address of objects or a database rather than a path."""
     return "://" in name and bool(_ADDRESS.match(name)) and not os.path.lexists(name)
+
+
+def is_database(name: str) -> bool:
+    """Return whether a name is the address of a database."""
+    return name.partition("://")[0] in DATABASES and "://" in name
 
 
 def address_shown(address: str) -> str:

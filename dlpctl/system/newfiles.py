@@ -70,7 +70,7 @@ def write_whole(path: Path, data: bytes, *, overwrite: bool = True, mode: int = 
         with replacing(path, overwrite=overwrite, mode=mode) as file:
             file.write(data)
     except FileExistsError:
-        raise InputError(f"{path} exists: name another file with -o or give --force") from None
+        raise InputError(f"{path} exists: name another file with -o or pass --force") from None
 
 
 def _opened(target: Path, mode: int) -> tuple[int, Path | None]:

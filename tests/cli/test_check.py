@@ -187,12 +187,13 @@ def test_rules_that_count_apply_to_the_complete_text(dlpctl):
 
 def test_an_unreadable_file_does_not_stop_the_check_of_others(dlpctl):
     Path("b.txt").write_text("mail jane.doe@example.com", encoding="utf-8")
-    result = dlpctl("check", "gone.txt", "b.txt", "neither.txt", "-d", "VENDOR")
+    result = dlpctl("check", "gone.txt", "b.txt", "my own words", "-d", "VENDOR")
     assert result.status == 1
     assert "b.txt" in result.out
     assert "ALLOWED_WITH_MASKING" in result.out
     assert "gone.txt: cannot be read" in result.err
-    assert "neither.txt: cannot be read" in result.err
+    assert "my own words: cannot be read" in result.err
+    assert "; pass a text on stdin: echo TEXT | dlpctl mask\n" in result.err
 
 
 def test_people_see_masked_lines_with_carets(dlpctl):

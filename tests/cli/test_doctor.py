@@ -51,6 +51,8 @@ def test_a_wrong_setting_hides_nothing_else(dlpctl):
     Path("dlpctl.toml").write_text("min_scor = 1\n")
     assert "did you mean 'min_score'?" in said(dlpctl, "settings", "error")["said"]
     assert said(dlpctl, "engine", "ok")
+    Path("dlpctl.toml").write_text('policy = "gpdr"\n')
+    assert "did you mean 'gdpr'?" in said(dlpctl, "settings", "error")["said"]
 
 
 def test_the_sandbox_of_the_process_that_reads_files(dlpctl):

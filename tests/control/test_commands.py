@@ -265,7 +265,8 @@ def test_the_audit_log_is_verified_against_a_head_that_was_noted(dlpctl, tmp_pat
     assert dlpctl("audit", "verify")[0] == 1  # there is none, which is not the same as a good one
     assert dlpctl("init", "--org", "Acme")[0] == 0
     Path("note.txt").write_text("write to jane.doe@corp.example.net")
-    assert dlpctl("check", "note.txt", "--org", "acme")[0] == 10
+    status, out, _ = dlpctl("check", "note.txt", "--org", "acme")
+    assert (status, out.splitlines()[-1]) == (10, "  masked copy: not written; -o FILE writes it")
     status, head, _ = dlpctl("audit", "head")
     assert (status, head.startswith("dlpctl-head:1:")) == (0, True)
     Path("head.txt").write_text(head)

@@ -51,6 +51,7 @@ def diagnose() -> Iterator[Verdict]:
 
 
 def _settings() -> Generator[Verdict, None, Config]:
+    from dlpctl.cli.session import Session
     from dlpctl.config import Config, load_config, locate
 
     try:
@@ -63,7 +64,13 @@ def _settings() -> Generator[Verdict, None, Config]:
             return Config()
         return Config(data_folder=locations.data, cache_folder=locations.cache)
     files = sorted({origin.name for _, origin in config.origins})
-    yield ok("settings", f"from {', '.join(files)}" if files else "the defaults")
+    try:
+        for name in (config.policy, config.agents.policy, config.gateway.policy):
+            Session(config, None).policy(name)
+    except DlpctlError as problem:
+        yield error("settings", problem.message, "dlpctl config show")
+    else:
+        yield ok("settings", f"from {', '.join(files)}" if files else "the defaults")
     return config
 
 

@@ -29,7 +29,7 @@ from dlpctl.errors import DlpctlError, InputError, UsageError
 from dlpctl.regex import lazy
 from dlpctl.scan.reports import FORMS, Setting, report_named, skipped_by_reason
 from dlpctl.scan.results import Skip, Why
-from dlpctl.scan.source import address_shown, is_address
+from dlpctl.scan.source import address_shown, is_address, is_database
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -50,7 +50,6 @@ CLEAN, INCOMPLETE, BELOW, FOUND = 0, 1, 10, 20
 HUMAN, JSONL, HTML = "human", "jsonl", "html"
 USUAL_PATH = "."
 _MOST_LINES = 1_000
-_DATABASE = lazy(r"(?:postgresql|mysql|mariadb|sqlite|duckdb)://")
 _SIZE = lazy(r"(\d+(?:\.\d+)?)\s*([kmgtKMGT]?)[iI]?[bB]?")
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
@@ -60,7 +59,7 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
     from dlpctl.cli.progress import Progress
 
     max_size = _bytes(request.max_size)
-    require_cluster_scan(request, [path for path in request.paths or () if _DATABASE.match(path)])
+    require_cluster_scan(request, [path for path in request.paths or () if is_database(path)])
     if inputs.STDIN in (request.paths or ()):
         inputs.require_open_stdin()
     with ExitStack() as stack:
@@ -105,6 +104,8 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
         )
         deliveries = _deliveries(session, request, wanted, files)
         stopped = _deliver(found, run.summary, deliveries, more, progress)
+        if isinstance(stopped, UsageError) and request.form == HUMAN and not run.summary.files:
+            raise stopped  # the error is all there is to tell
         stopped = stopped or _emptiness(run.summary, request)
         if cluster is not None:
             cluster.finish(run.summary)
@@ -158,7 +159,7 @@ def _from_paths(
 ) -> Generator[Result | Skip]:
     """Yield what is found in files, and then in databases."""
     paths = request.paths or [USUAL_PATH]
-    addresses = [path for path in paths if _DATABASE.match(path)]
+    addresses = [path for path in paths if is_database(path)]
     if files := [path for path in paths if path not in addresses]:
         yield from run.files(files)
     if addresses:
@@ -273,7 +274,7 @@ def _about(request: ScanRequest, wanted: Search) -> list[tuple[str, str]]:
 
 def _named(path: str) -> str:
     """Return a path in full, or the address of a database without user and password."""
-    if _DATABASE.match(path):
+    if is_database(path):
         scheme, _, rest = path.partition("://")
         return f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"
     if is_address(path):

@@ -107,7 +107,7 @@ def opened(data: bytes, password: str | None, limits: Limits) -> Iterator[pikepd
         hint = (
             "the password is wrong"
             if password
-            else "the PDF is encrypted: give its password with --password"
+            else "the PDF is encrypted: check or mask it with --password"
         )
         raise FormatError(hint) from error
     except (pikepdf.PdfError, ValueError, RuntimeError) as error:
