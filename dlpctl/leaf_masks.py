@@ -7,17 +7,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from dlpctl.masking.repeats import find_repeats
+from dlpctl.masking.repeats import Repeats, find_repeats
 from dlpctl.policy.decide import FindingDecision, Verdict
-from dlpctl.types import Action
+from dlpctl.types import Action, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from dlpctl.masking.masker import Masker
-    from dlpctl.masking.repeats import Repeats
     from dlpctl.preflight import Checker
-    from dlpctl.types import Finding
 
 _AROUND = 4_096
 """Characters before and after a finding that are searched again once it is masked."""

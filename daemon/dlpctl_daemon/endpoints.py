@@ -24,7 +24,7 @@ from dlpctl_daemon.bodies import (
     read_texts,
     refuse_larger,
 )
-from dlpctl_daemon.callers import bearer_of
+from dlpctl_daemon.callers import Callers, bearer_of
 from dlpctl_daemon.context import HEADERS_ONLY, RequestContext, request_context
 from dlpctl_daemon.lanes import Share
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from dlpctl.control.rates import RateLimiter
     from dlpctl.control.service import ControlPlane
-    from dlpctl_daemon.callers import Callers
     from dlpctl_daemon.console.sessions import SessionStore
     from dlpctl_daemon.logs import Log
     from dlpctl_daemon.memory import Memory

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 from dlpctl.errors import DlpctlError
 from dlpctl_daemon.context import HEADERS_ONLY, IDENTIFIED, KEY, QUEUED, RequestContext
 from dlpctl_daemon.cors import Cors
-from dlpctl_daemon.endpoints import as_json, fail
+from dlpctl_daemon.endpoints import Answerer, Service, as_json, fail
 from dlpctl_daemon.hosts import Hosts
 from dlpctl_daemon.options import hosts_of
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-    from dlpctl_daemon.endpoints import Answerer, Service
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HEADERS = (

@@ -5,12 +5,10 @@ from __future__ import annotations
 import base64
 import binascii
 import mimetypes
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from dlpctl.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _CONTENTS = ("base64", "blob", "data")
 _MEDIA_TYPES = ("mimeType", "media_type", "mediaType", "type")

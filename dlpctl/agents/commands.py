@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _LOCAL_PROGRAMS = (
     "[ cat cd cmp cut diff echo egrep false fgrep grep head jq ls mkdir printf pwd rm tail tee test"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from dlpctl.errors import DlpctlError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class EventKind(StrEnum):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dlpctl.agents.attachments import attachments, with_attachments, without_attachments
 from dlpctl.agents.commands import ShellCommand, mentioned_files, parse_command, resolve
-from dlpctl.agents.events import PASSED, Action, EventKind, Outcome, ToolClass
+from dlpctl.agents.events import PASSED, Action, Event, EventKind, Outcome, ToolClass
 from dlpctl.agents.inspection import Inspected, inspect, restored, summary_of
 from dlpctl.errors import DlpctlError, OutputError, StillExposedError
 from dlpctl.regex import lazy
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from dlpctl.agents.audit import AuditLog
-    from dlpctl.agents.events import Event
     from dlpctl.agents.sessions import SessionVault, SessionVaults
     from dlpctl.files.checking import FileChecker
     from dlpctl.preflight import Checker, Report

@@ -6,16 +6,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dlpctl.agents.adapters import detect
+from dlpctl.agents.adapters import Adapter, detect
 from dlpctl.agents.client import LARGEST, REFUSED
-from dlpctl.agents.events import Action, Outcome, Reply, UnknownEventError
+from dlpctl.agents.events import Action, Event, Outcome, Reply, UnknownEventError
 from dlpctl.errors import DlpctlError, fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dlpctl.agents.adapters import Adapter
-    from dlpctl.agents.events import Event
     from dlpctl.agents.guard import Guard
 
 _HERE = Path()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.agents.leaves import Leaf, leaves, rebuilt
 from dlpctl.leaf_masks import by_leaf, masked_windows, repeated
-from dlpctl.masking.unmask import Unmasker
+from dlpctl.masking.unmask import Unmasker, ValueStore
 from dlpctl.types import Decision
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from dlpctl.agents.sessions import SessionVault
     from dlpctl.masking.masker import Masker
-    from dlpctl.masking.unmask import ValueStore
     from dlpctl.policy.decide import FindingDecision
     from dlpctl.preflight import Checker
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 HOOK_PATH = "/api/hooks/claude-code"
 """The path at which the daemon answers events of Claude Code."""

@@ -4,12 +4,10 @@ the value.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from dlpctl.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _DEEPEST = 200
 _LONG_NUMBER = 10**11

@@ -10,10 +10,11 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from dlpctl.errors import VaultError
 from dlpctl.masking.leaks import Value
@@ -21,9 +22,6 @@ from dlpctl.masking.repeats import Repeats
 from dlpctl.masking.vault import Vault
 from dlpctl.operators.tokens import token_type
 from dlpctl.types import Category, Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 _NAME = re.compile(r"(?P<agent>[a-z][a-z0-9-]*)\.(?P<session>[0-9a-f]{16})\.vault")
 _MOST_VALUES = 20_000

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from dlpctl.agents.events import Event, EventKind, ToolClass, UnknownEventError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _TEXTS = (EventKind.PROMPT, EventKind.FAILURE, EventKind.FILE, EventKind.DISPLAY)
 _OF_TOOLS = (EventKind.INPUT, EventKind.RESULT, EventKind.FAILURE)

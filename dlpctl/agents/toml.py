@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _HEADER = lazy(r"[ \t]*\[(?P<name>[^\[\]\n]+)\][ \t]*(?:#.*)?")
 _KEY = lazy(r"[ \t]*(?P<key>(?:[A-Za-z0-9_-]+|\"[^\"\n]*\"|'[^'\n]*'))[ \t]*=[ \t]*")

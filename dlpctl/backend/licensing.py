@@ -15,7 +15,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from dlpctl.backend.signature import key_id_of, verified_claims
 from dlpctl.control.clock import written
@@ -30,9 +30,7 @@ from dlpctl.errors import (
 )
 from dlpctl.policy.model import Policy
 from dlpctl.system.newfiles import write_whole
-
-if TYPE_CHECKING:
-    from dlpctl.types import Decision, Destination
+from dlpctl.types import Decision, Destination
 
 FRESH_SECONDS = 300
 PAUSE_SECONDS = 30

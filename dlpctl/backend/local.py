@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,6 @@ from dlpctl.control.resources.operations import LINES, Credential, Operation
 from dlpctl.control.resources.shapes import Json, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from dlpctl.control.offline import Evidence

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.backend.interface import policy_key
+from dlpctl.backend.interface import Backend, policy_key
 from dlpctl.cli import documents, inputs
 from dlpctl.cli.control_plane import backend
 from dlpctl.control.resources.shapes import Json as Answer
@@ -17,7 +17,6 @@ from dlpctl.system.regular import read_secret
 from dlpctl.types import Decision
 
 if TYPE_CHECKING:
-    from dlpctl.backend.interface import Backend
     from dlpctl.cli.render import Printer
     from dlpctl.cli.session import Session
 

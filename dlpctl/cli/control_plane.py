@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.cli import options
@@ -15,7 +15,6 @@ from dlpctl.errors import UsageError
 from dlpctl.types import LARGEST_NUMBER
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from dlpctl.backend.interface import Backend, EvidenceSource

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.cli.scans.coverage import scan_of
 from dlpctl.errors import InputError, UsageError
-from dlpctl.scan.results import Skip
+from dlpctl.scan.results import Result, Skip
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from dlpctl.cli.search import Search
     from dlpctl.cli.session import Session
-    from dlpctl.scan.results import Result
     from dlpctl.scan.scanner import Scan
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{32}(?:-\d+)?")

@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from urllib.parse import urlsplit
@@ -18,8 +18,6 @@ from dlpctl.cli.session import Session
 from dlpctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from dlpctl.detect.engine import Detector
     from dlpctl.gateway.admission import Admission, Terms
     from dlpctl.gateway.relaying import Target

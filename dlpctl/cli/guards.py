@@ -9,13 +9,12 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.config import load_config
+from dlpctl.config import Config, load_config
 from dlpctl.errors import DlpctlError
 
 if TYPE_CHECKING:
     from dlpctl.agents.events import Reply
     from dlpctl.agents.guard import Guard
-    from dlpctl.config import Config
 
 _KEPT = 8
 _KEY_VARIABLE = "DLPCTL_VAULT_KEY"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from dlpctl.backend.licensing import LicenseClient, reported_check
+from dlpctl.backend.licensing import Grant, LicenseClient, reported_check
 from dlpctl.backend.spool import Spool
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dlpctl.backend.licensing import Grant
     from dlpctl.policy.model import Policy
     from dlpctl.preflight import Report
     from dlpctl.types import Decision, Destination

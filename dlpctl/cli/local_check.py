@@ -10,23 +10,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.cli import documents, inputs
 from dlpctl.cli.line_index import LineIndex
-from dlpctl.cli.options import Output
+from dlpctl.cli.options import AnswerOptions, ContentOptions, Output
 from dlpctl.cli.outputs import writing
 from dlpctl.cli.shown_lines import ShownLine, lines_of, print_lines
 from dlpctl.detect.possible import possible_note
 from dlpctl.errors import DlpctlError, FormatError, InputError, OutputError
-from dlpctl.types import Decision
+from dlpctl.types import Decision, Detection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from dlpctl.cli.options import AnswerOptions, ContentOptions
     from dlpctl.cli.render import Printer
     from dlpctl.cli.session import Session
     from dlpctl.files.report import FileReport
     from dlpctl.formats.contents import FileBytes
     from dlpctl.preflight import Report
-    from dlpctl.types import Detection
 
 _MOST_PLACES = 5
 _PLAIN_TEXT = "text"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.types import Category
+from dlpctl.types import Category, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dlpctl.cli.line_index import LineIndex
     from dlpctl.cli.render import Printer
-    from dlpctl.types import Finding
 
 _MOST = 5
 _INDENT = "    "

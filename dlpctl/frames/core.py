@@ -20,7 +20,7 @@ from dlpctl.frames.judging import (
 )
 from dlpctl.frames.report import Classification, ColumnReport
 from dlpctl.policy.model import Policy
-from dlpctl.preflight import checker_for, default_detector
+from dlpctl.preflight import Checker, checker_for, default_detector
 from dlpctl.types import Action, Destination, Sensitivity
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from dlpctl.detect.engine import Detector
     from dlpctl.operators.tokens import TokenStore
-    from dlpctl.preflight import Checker
 
 OnUninspected = Literal["block", "warn"]
 

@@ -13,13 +13,12 @@ from dlpctl.masking.apply import mask_text
 from dlpctl.masking.leaks import Value, find_leaks
 from dlpctl.masking.rounds import Residue, Round, mask_in_rounds
 from dlpctl.policy.decide import FindingDecision
-from dlpctl.types import Action
+from dlpctl.types import Action, Finding
 
 if TYPE_CHECKING:
     from dlpctl.detect.engine import Detector
     from dlpctl.masking.masker import Masker
     from dlpctl.preflight import Checker
-    from dlpctl.types import Finding
 
 Answer = TypeVar("Answer")
 _new = tuple.__new__

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from dlpctl.errors import InputError
 from dlpctl.files.checking import FileChecker
 from dlpctl.gateway.inspecting import Inspector
-from dlpctl.types import Destination
+from dlpctl.types import Decision, Destination
 
 if TYPE_CHECKING:
     from dlpctl.config import FileLimits
     from dlpctl.control.checks import Checks
     from dlpctl.control.rates import RateLimiter
     from dlpctl.preflight import Checker
-    from dlpctl.types import Decision
 
 KEY_HEADER, POLICY_HEADER = "x-dlpctl-key", "x-dlpctl-policy"
 _KEPT = 64

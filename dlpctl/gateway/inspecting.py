@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import DlpctlError, InputError
 from dlpctl.gateway import jsonbody
-from dlpctl.gateway.conversations import UnitResult
+from dlpctl.gateway.conversations import Conversation, UnitResult
 from dlpctl.gateway.jsonbody import Leaf, Splice, Unit
 from dlpctl.gateway.media import attachment, checked
 from dlpctl.leaf_masks import by_leaf, masked_windows, repeated
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from dlpctl.files.checking import FileChecker
-    from dlpctl.gateway.conversations import Conversation
     from dlpctl.gateway.protocol import Shape
     from dlpctl.masking.masker import Masker
     from dlpctl.policy.decide import FindingDecision

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from dlpctl.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 MOST_NESTED = 200
 _SMALL = 2_048

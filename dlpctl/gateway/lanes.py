@@ -7,11 +7,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter, OrderedDict, deque
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 _SHORT_TURNS, _LONG_TURNS = 3, 4
 _MOST = 2

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dlpctl.regex import lazy
 from dlpctl.texts.encoded import forms
 from dlpctl.texts.literals import GRAM, Literals, characters, lengths_with
 from dlpctl.texts.words import TOKEN, SpelledWords, Words, folded
+from dlpctl.types import Category, Finding
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from dlpctl.types import Category, Finding
 
 GROUPED = lazy(r"\d+(?:[\s\-./()]{1,3}\d+)*")
 DIGITS = lazy(r"\d+")

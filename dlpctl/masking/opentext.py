@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import accumulate, chain, pairwise
-from typing import TYPE_CHECKING
 
 from dlpctl.masking.leaks import DIGITS, GROUPED, normal
 from dlpctl.regex import lazy
 from dlpctl.texts.positions import positions
 from dlpctl.texts.words import TOKEN, folded, words_of_ascii
+from dlpctl.types import Finding
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from dlpctl.types import Finding
 
 _APART = lazy(r"[\s\-./()]*")
 _WINDOWS_APART = "\n\0\0\0\0\n"

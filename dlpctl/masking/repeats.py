@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dlpctl.masking.leaks import LooseMatcher, Value
 from dlpctl.masking.opentext import LONGEST, OpenText, words_of
 from dlpctl.regex import lazy
 from dlpctl.system.forked import in_order
+from dlpctl.types import Finding
 from dlpctl.values import FEWEST_DIGITS_SEARCHED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from dlpctl.types import Finding
 
 _ESCAPE = lazy(r"\\[nrt](?=\w)")
 _FEW_TEXTS = 8

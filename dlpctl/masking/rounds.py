@@ -7,11 +7,9 @@ round. A masked value that remains elsewhere makes masking start over from the o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Generic, NamedTuple, TypeVar
 
 Copy = TypeVar("Copy")
 Evidence = TypeVar("Evidence")

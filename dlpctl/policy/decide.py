@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.operators import OPERATORS
 from dlpctl.policy.model import Policy
-from dlpctl.policy.rules import Rule
+from dlpctl.policy.rules import Exemption, Rule
 from dlpctl.policy.selectors import Reach, closest, reach
 from dlpctl.types import Action, Category, Decision, Destination, Finding
 from dlpctl.values import canonical
@@ -24,7 +24,6 @@ from dlpctl.values import canonical
 if TYPE_CHECKING:
     from datetime import date
 
-    from dlpctl.policy.rules import Exemption
 
 _STRICTNESS = {action: index for index, action in enumerate(Action)}
 _STRENGTH = {name: len(OPERATORS) - index for index, name in enumerate(OPERATORS)}

@@ -11,15 +11,13 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from dlpctl.processes.pipes import DeadlineError, Pipes
 from dlpctl.processes.schema import InvalidMessageError, Schema, decode, encode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 Request = TypeVar("Request")
 _INHERITED = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "TESSDATA_PREFIX", "LD_LIBRARY_PATH")

@@ -7,13 +7,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dlpctl.processes import sandbox
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _OPEN_FILES = 256
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 import os
 import struct
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2  # of prctl
 _NEW_USER_AND_NETWORK = 0x10000000 | 0x40000000  # of unshare

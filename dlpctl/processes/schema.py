@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import struct
 from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 Line = str

@@ -15,18 +15,16 @@ from dlpctl.detect import blocks
 from dlpctl.detect.binaries import scan_strings
 from dlpctl.detect.possible import count_possible
 from dlpctl.scan.excerpts import Excerpts
-from dlpctl.scan.places import TextPlaces
+from dlpctl.scan.places import Places, TextPlaces
 from dlpctl.scan.results import Result
 from dlpctl.scan.source_code import JUDGED, is_source
 from dlpctl.system.forked import in_order
 from dlpctl.texts.binaries import strings_of
-from dlpctl.types import IN_BINARIES
+from dlpctl.types import IN_BINARIES, Finding
 
 if TYPE_CHECKING:
     from dlpctl.detect.allow import AllowList
     from dlpctl.detect.engine import Detector
-    from dlpctl.scan.places import Places
-    from dlpctl.types import Finding
 
 _new = tuple.__new__
 _CONTINUATIONS = bytes(range(0x80, 0xC0))

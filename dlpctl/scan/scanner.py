@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +11,7 @@ from dlpctl.config import FileLimits
 from dlpctl.errors import FormatError
 from dlpctl.formats.recognition import HEAD, ZIP_END
 from dlpctl.scan.content import Ending, Examiner, Parts
-from dlpctl.scan.executor import InOrder
+from dlpctl.scan.executor import Elsewhere, Executor, InOrder
 from dlpctl.scan.local import STDIN, LocalFiles
 from dlpctl.scan.packing import unpacked
 from dlpctl.scan.reader import (
@@ -32,9 +32,6 @@ from dlpctl.scan.selection import Selection
 from dlpctl.scan.source import File, Source, UnreadError, is_address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from dlpctl.scan.executor import Elsewhere, Executor
     from dlpctl.scan.git import Blob, Repository
     from dlpctl.scan.sampling import Sample
     from dlpctl.scan.state import Known, State

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 _PAUSE = 0.01
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import binascii
 import zlib
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 GZIP, ZLIB, RAW = 31, zlib.MAX_WBITS, -zlib.MAX_WBITS
 """The wrappers of deflated data, as zlib numbers them; the last one is none."""

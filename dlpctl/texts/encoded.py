@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import binascii
 import re
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Escape(NamedTuple):

@@ -10,12 +10,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from dlpctl.agents.events import Reply, UnknownEventError
+from dlpctl.agents.events import Event, Outcome, Reply, UnknownEventError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dlpctl.agents.events import Event, Outcome
     from dlpctl.agents.installing import Installation
 
 

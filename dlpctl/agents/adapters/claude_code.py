@@ -6,16 +6,14 @@ failed tool cannot be replaced; the user is warned of sensitive values in it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from dlpctl.agents.adapters import as_json
 from dlpctl.agents.events import Action, Event, EventKind, Outcome, Reply, ToolClass, by_name
 from dlpctl.agents.installing import CommandHooks, Installation, McpFiles
 from dlpctl.agents.leaves import withheld
 from dlpctl.agents.tables import EventSource, EventTable, ignored
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NAME = "claude-code"
 TITLE = "Claude Code"

@@ -6,7 +6,8 @@ The failure of a hook stops only tools, and a time-out stops nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from dlpctl.agents.adapters import as_json
 from dlpctl.agents.adapters.claude_code import CLASSES
@@ -23,9 +24,6 @@ from dlpctl.agents.events import (
 from dlpctl.agents.installing import FileHooks, Installation, McpFiles
 from dlpctl.agents.leaves import withheld
 from dlpctl.agents.tables import EventSource, EventTable, ignored
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NAME = "copilot"
 TITLE = "Copilot CLI"

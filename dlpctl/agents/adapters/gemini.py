@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from dlpctl.agents.adapters import as_json
 from dlpctl.agents.events import Action, Event, EventKind, Outcome, Reply, ToolClass, by_name
 from dlpctl.agents.installing import CommandHooks, Installation, McpFiles
 from dlpctl.agents.tables import EventSource, EventTable, ignored
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NAME = "gemini"
 TITLE = "Gemini CLI"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from dlpctl.agents.adapters import as_json
 from dlpctl.agents.events import Event, EventKind, Outcome, Reply, ToolClass, by_name
 from dlpctl.agents.installing import Installation, McpFiles, PluginFile
 from dlpctl.agents.tables import EventSource, EventTable
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NAME = "opencode"
 TITLE = "opencode"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dlpctl.agents.events import Action, Event, EventKind, Outcome, Reply, ToolClass
 from dlpctl.agents.installing import FileHooks, Installation, McpFiles
 from dlpctl.agents.tables import EventSource, EventTable, ignored
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NAME = "windsurf"
 TITLE = "Windsurf"

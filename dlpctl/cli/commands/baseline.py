@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -35,11 +35,8 @@ from dlpctl.config.locations import EXCEPTIONS_FILE
 from dlpctl.errors import BaselineError, UsageError
 from dlpctl.scan.baseline import Acceptance, Baseline, Entry
 from dlpctl.scan.reports import counted
-from dlpctl.scan.results import FAILURES, Skip
+from dlpctl.scan.results import FAILURES, Result, Skip
 from dlpctl.system.regular import read_regular
-
-if TYPE_CHECKING:
-    from dlpctl.scan.results import Result
 
 SECTION = ("Repositories, shells and help", 32)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from dlpctl.cli.inputs import STDIN
 from dlpctl.cli.scans.coverage import search_of
 from dlpctl.errors import UsageError
-from dlpctl.scan.results import Skip
-from dlpctl.scan.source import is_address
+from dlpctl.scan.results import Skip, Summary
+from dlpctl.scan.source import File, Source, is_address
 from dlpctl.version import __version__
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from dlpctl.cli.search import Search
     from dlpctl.cli.session import Session
     from dlpctl.scan.executor import Executor, ReadBatch
-    from dlpctl.scan.results import Summary
-    from dlpctl.scan.source import File, Source
 
 _FOLDER = "scans"
 

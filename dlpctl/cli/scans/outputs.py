@@ -9,14 +9,13 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 from dlpctl.cli.outputs import discard_stdout, is_stream, require_place, unwritable, writing
 from dlpctl.errors import OutputError, UsageError
-from dlpctl.scan.results import Skip
+from dlpctl.scan.results import Result, Skip, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from dlpctl.scan.reports import Report, Write
-    from dlpctl.scan.results import Result, Summary
 
     Failure = OSError | OutputError
     MakeReport = Callable[[Write], Report]

@@ -17,18 +17,19 @@ from dlpctl.cli.scans.cluster import cluster_of, require_cluster_scan
 from dlpctl.cli.scans.coverage import scan_of, state_of
 from dlpctl.cli.scans.outputs import (
     Delivery,
+    Output,
     all_failed,
     failure_of,
     file_output,
     require_distinct,
     stdout_output,
 )
-from dlpctl.cli.search import USUAL, Defaults, search
+from dlpctl.cli.search import USUAL, Defaults, Search, search
 from dlpctl.cli.session import Session, print_gaps
 from dlpctl.errors import DlpctlError, InputError, UsageError
 from dlpctl.regex import lazy
-from dlpctl.scan.reports import FORMS, Setting, report_named, skipped_by_reason
-from dlpctl.scan.results import Skip, Why
+from dlpctl.scan.reports import FORMS, Report, Setting, report_named, skipped_by_reason
+from dlpctl.scan.results import Result, Skip, Summary, Why
 from dlpctl.scan.source import address_shown, is_address, is_database
 
 if TYPE_CHECKING:
@@ -36,12 +37,8 @@ if TYPE_CHECKING:
 
     from dlpctl.cli.progress import Progress
     from dlpctl.cli.scans.options import ScanRequest
-    from dlpctl.cli.scans.outputs import Output
-    from dlpctl.cli.search import Search
     from dlpctl.scan.baseline import Acceptance
     from dlpctl.scan.git import Repository
-    from dlpctl.scan.reports import Report
-    from dlpctl.scan.results import Result, Summary
     from dlpctl.scan.scanner import Scan
 
     Stopped = KeyboardInterrupt | SystemExit | DlpctlError
