@@ -12,22 +12,16 @@ from dlpctl.detect.binaries import scan_strings
 from dlpctl.detect.engine import Detector, encode
 from dlpctl.detect.entities.taggers import TAGGED
 from dlpctl.detect.patterns.catalogue import labels as type_labels
-from dlpctl.detect.values import NumberedFindings, scan_values
+from dlpctl.detect.values import scan_values
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import mask_text
 from dlpctl.masking.masker import Masker
 from dlpctl.masking.rounds import Residue, Round, keeps_shape, mask_until_clean
 from dlpctl.operators import DEFAULT_OPERATOR, operator_named
-from dlpctl.policy.decide import (
-    Decider,
-    FindingDecision,
-    PolicyDecision,
-    Verdict,
-    relevant_selectors,
-)
+from dlpctl.policy.decide import Decider, FindingDecision, PolicyDecision, relevant_selectors
 from dlpctl.policy.model import Policy
 from dlpctl.policy.selectors import parse_destination
-from dlpctl.policy.summary import Labels, summarize
+from dlpctl.policy.summary import summarize
 from dlpctl.text_report import Report as Report
 from dlpctl.text_report import detections, written_now
 from dlpctl.types import IN_BINARIES, Action, Decision, Destination, Finding
@@ -36,8 +30,11 @@ if TYPE_CHECKING:
     from datetime import date
 
     from dlpctl.detect.stream import Piece
+    from dlpctl.detect.values import NumberedFindings
     from dlpctl.masking.leaks import ForbiddenValues, Value
     from dlpctl.operators.tokens import TokenStore
+    from dlpctl.policy.decide import Verdict
+    from dlpctl.policy.summary import Labels
 
 
 class Checker:

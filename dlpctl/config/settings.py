@@ -29,6 +29,7 @@ from dlpctl.config.setting_types import (
 from dlpctl.types import Destination, Sensitivity
 
 VARIABLES = "DLPCTL_"
+_PERSONAL = ("server", "serve.database", "agents.", "gateway.")
 
 
 class Allow(NamedTuple):
@@ -151,164 +152,116 @@ class Setting(NamedTuple):
     key: str
     type: SettingType
     meaning: str
-    is_personal: bool = False
-    """True if a project's file may not set it: its author could send content and keys anywhere."""
+
+    @property
+    def is_personal(self) -> bool:
+        """True if a project's file may not set it: its author could send content and keys
+        anywhere.
+        """
+        return self.key.startswith(_PERSONAL)
 
     @property
     def variable(self) -> str:
         return VARIABLES + self.key.upper().replace(".", "_")
 
 
-_ALL = (
-    Setting("patterns", PATHS, "Additional pattern files."),
-    Setting("types", NAMES, "The categories, types or patterns that 'scan' and hooks look for."),
-    Setting("min_score", number(0, 1), "The lowest score of a finding in 'scan' and hooks."),
-    Setting(
-        "sensitivity",
+_ALL: dict[str, tuple[SettingType, str]] = {
+    "patterns": (PATHS, "Additional pattern files."),
+    "types": (NAMES, "The categories, types or patterns that 'scan' and hooks look for."),
+    "min_score": (number(0, 1), "The lowest score of a finding in 'scan' and hooks."),
+    "sensitivity": (
         choice(*Sensitivity),
         "How sure a finding must be: high includes possible ones, low only likely ones.",
     ),
-    Setting("destination", DESTINATION, "The default destination."),
-    Setting(
-        "policy",
-        POLICY,
-        "A policy file or a built-in policy; if set, 'scan' lists what it acts on.",
-    ),
-    Setting("operator", TEXT, "How to mask, unless the policy says otherwise."),
-    Setting("color", choice("auto", "always", "never"), "Whether output for people is coloured."),
-    Setting(
-        "server", SERVER, "The control plane to ask: http://host:8686, or local.", is_personal=True
-    ),
-    Setting("allow.values", TEXTS, "Values that 'scan' accepts."),
-    Setting("allow.regexes", TEXTS, "Regexes of values that 'scan' accepts."),
-    Setting("allow.paths", TEXTS, "Globs of files that 'scan' skips."),
-    Setting("serve.host", TEXT, "The address that 'serve' listens on."),
-    Setting(
-        "serve.port", integer(0, 65535), "The port that 'serve' listens on; 0 takes a free one."
-    ),
-    Setting("serve.public_url", TEXT, "The address that clients know the service by."),
-    Setting("serve.allowed_hosts", TEXTS, "Additional host names that requests may use."),
-    Setting("serve.cors_origins", TEXTS, "Origins of web pages that may call the service."),
-    Setting(
-        "serve.trusted_proxy", TEXT, "The address of a proxy whose X-Forwarded headers are trusted."
-    ),
-    Setting("serve.processes", integer(1, 64), "The number of processes that answer requests."),
-    Setting("serve.threads", integer(1, 256), "Threads in each process that check small texts."),
-    Setting(
-        "serve.inspectors",
+    "destination": (DESTINATION, "The default destination."),
+    "policy": (POLICY, "A policy file or a built-in policy; if set, 'scan' lists what it acts on."),
+    "operator": (TEXT, "How to mask, unless the policy says otherwise."),
+    "color": (choice("auto", "always", "never"), "Whether output for people is coloured."),
+    "server": (SERVER, "The control plane to ask: http://host:8686, or local."),
+    "allow.values": (TEXTS, "Values that 'scan' accepts."),
+    "allow.regexes": (TEXTS, "Regexes of values that 'scan' accepts."),
+    "allow.paths": (TEXTS, "Globs of files that 'scan' skips."),
+    "serve.host": (TEXT, "The address that 'serve' listens on."),
+    "serve.port": (integer(0, 65535), "The port that 'serve' listens on; 0 takes a free one."),
+    "serve.public_url": (TEXT, "The address that clients know the service by."),
+    "serve.allowed_hosts": (TEXTS, "Additional host names that requests may use."),
+    "serve.cors_origins": (TEXTS, "Origins of web pages that may call the service."),
+    "serve.trusted_proxy": (TEXT, "The address of a proxy whose X-Forwarded headers are trusted."),
+    "serve.processes": (integer(1, 64), "The number of processes that answer requests."),
+    "serve.threads": (integer(1, 256), "Threads in each process that check small texts."),
+    "serve.inspectors": (
         integer(1, 64),
         "Processes of each that check large texts, and as many for files.",
     ),
-    Setting(
-        "serve.connections",
+    "serve.connections": (
         integer(10, 100_000),
         "The maximum number of open connections; one address may have half of them.",
     ),
-    Setting("serve.text_bytes", integer(1, 1 << 30), "The size of the largest text."),
-    Setting("serve.file_bytes", integer(1, 1 << 40), "The size of the largest file."),
-    Setting("serve.rate", integer(1, 1_000_000_000), "Requests a minute with one key."),
-    Setting(
-        "serve.burst", integer(1, 1_000_000_000), "The size of a burst of requests with one key."
-    ),
-    Setting("serve.keep_days", integer(0, 100_000), "Days until checks are removed; 0 keeps them."),
-    Setting("serve.log", choice("human", "json"), "The format of log lines."),
-    Setting("serve.issuer", TEXT, "The issuer of license tokens."),
-    Setting(
-        "serve.database",
+    "serve.text_bytes": (integer(1, 1 << 30), "The size of the largest text."),
+    "serve.file_bytes": (integer(1, 1 << 40), "The size of the largest file."),
+    "serve.rate": (integer(1, 1_000_000_000), "Requests a minute with one key."),
+    "serve.burst": (integer(1, 1_000_000_000), "The size of a burst of requests with one key."),
+    "serve.keep_days": (integer(0, 100_000), "Days until checks are removed; 0 keeps them."),
+    "serve.log": (choice("human", "json"), "The format of log lines."),
+    "serve.issuer": (TEXT, "The issuer of license tokens."),
+    "serve.database": (
         DATABASE,
         "A PostgreSQL for several nodes: postgresql://user@host/name. Default: a file.",
-        is_personal=True,
     ),
-    Setting(
-        "on_uninspected",
+    "on_uninspected": (
         choice("block", "warn"),
         "What happens to a file with a part that cannot be inspected.",
     ),
-    Setting(
-        "metadata",
+    "metadata": (
         choice("keep", "clean"),
         "Whether a copy keeps metadata of a file, such as its author, in which nothing was found.",
     ),
-    Setting(
-        "flatten",
+    "flatten": (
         FLAG,
         "Whether a PDF that cannot be masked otherwise becomes pictures of its pages.",
     ),
-    Setting(
-        "agents.policy",
-        POLICY,
-        "The policy that hooks of coding agents decide by.",
-        is_personal=True,
-    ),
-    Setting(
-        "agents.on_failure",
+    "agents.policy": (POLICY, "The policy that hooks of coding agents decide by."),
+    "agents.on_failure": (
         choice("block", "allow"),
         "What happens to an event of an agent that cannot be inspected.",
-        is_personal=True,
     ),
-    Setting(
-        "agents.restore_in",
-        TEXTS,
-        "Globs of additional agent tools in which tokens are restored.",
-        is_personal=True,
-    ),
-    Setting(
-        "agents.vault_days",
+    "agents.restore_in": (TEXTS, "Globs of additional agent tools in which tokens are restored."),
+    "agents.vault_days": (
         integer(1, 3_650),
         "Days after its last use until a session's vault is removed.",
-        is_personal=True,
     ),
-    Setting("gateway.host", TEXT, "The address that the gateway listens on.", is_personal=True),
-    Setting(
-        "gateway.port",
+    "gateway.host": (TEXT, "The address that the gateway listens on."),
+    "gateway.port": (
         integer(0, 65535),
         "The port that the gateway listens on; 0 takes a free one.",
-        is_personal=True,
     ),
-    Setting("gateway.policy", POLICY, "The policy that the gateway decides by.", is_personal=True),
-    Setting(
-        "gateway.operator",
+    "gateway.policy": (POLICY, "The policy that the gateway decides by."),
+    "gateway.operator": (
         choice("token", "surrogate"),
         "How the gateway masks: tokens, or made-up values that look real.",
-        is_personal=True,
     ),
-    Setting(
-        "gateway.hours",
+    "gateway.hours": (
         integer(1, 8_760),
         "Hours after its last use until the values of a conversation are forgotten.",
-        is_personal=True,
     ),
-    Setting(
-        "gateway.body_bytes",
-        integer(1, 1 << 30),
-        "The size of the largest request to the gateway.",
-        is_personal=True,
-    ),
-    Setting(
-        "gateway.inspect_answers",
+    "gateway.body_bytes": (integer(1, 1 << 30), "The size of the largest request to the gateway."),
+    "gateway.inspect_answers": (
         FLAG,
         "Whether answers are checked for CUSTOMER; streams are cut before a value.",
-        is_personal=True,
     ),
-    Setting("limits.input_bytes", integer(1), "The size of the largest file."),
-    Setting("limits.expanded_bytes", integer(1), "The total size of unpacked content of a file."),
-    Setting(
-        "limits.entry_ratio",
-        integer(1),
-        "The maximum ratio of unpacked to packed size.",
-    ),
-    Setting("limits.entry_ratio_from", integer(0), "The unpacked size above which it counts."),
-    Setting("limits.entries", integer(1), "The maximum number of files in a file."),
-    Setting("limits.depth", integer(0), "The maximum depth of files in files."),
-    Setting("limits.pdf_pages", integer(1), "The maximum number of pages of a PDF."),
-    Setting("limits.pdf_glyphs", integer(1), "The maximum number of characters that a PDF draws."),
-    Setting("limits.pdf_invocations", integer(1), "How often a PDF may draw its forms."),
-    Setting("limits.pixels", integer(1), "The maximum pixels of a picture or one of its frames."),
-    Setting("limits.nesting", integer(1), "The maximum nesting of XML and JSON."),
-    Setting("limits.memory_bytes", integer(128 << 20), "The maximum memory for reading a file."),
-    Setting(
-        "limits.seconds", number(0.1, 86_400), "The maximum time for reading a file, or masking it."
-    ),
-)
-SETTINGS = {each.key: each for each in _ALL}
+    "limits.input_bytes": (integer(1), "The size of the largest file."),
+    "limits.expanded_bytes": (integer(1), "The total size of unpacked content of a file."),
+    "limits.entry_ratio": (integer(1), "The maximum ratio of unpacked to packed size."),
+    "limits.entry_ratio_from": (integer(0), "The unpacked size above which it counts."),
+    "limits.entries": (integer(1), "The maximum number of files in a file."),
+    "limits.depth": (integer(0), "The maximum depth of files in files."),
+    "limits.pdf_pages": (integer(1), "The maximum number of pages of a PDF."),
+    "limits.pdf_glyphs": (integer(1), "The maximum number of characters that a PDF draws."),
+    "limits.pdf_invocations": (integer(1), "How often a PDF may draw its forms."),
+    "limits.pixels": (integer(1), "The maximum pixels of a picture or one of its frames."),
+    "limits.nesting": (integer(1), "The maximum nesting of XML and JSON."),
+    "limits.memory_bytes": (integer(128 << 20), "The maximum memory for reading a file."),
+    "limits.seconds": (number(0.1, 86_400), "The maximum time for reading a file, or masking it."),
+}
+SETTINGS = {key: Setting(key, *row) for key, row in _ALL.items()}
 GROUPS = {key.rpartition(".")[0] for key in SETTINGS} - {""}

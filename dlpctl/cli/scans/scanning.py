@@ -79,8 +79,7 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
         progress = Progress(None if request.quiet else sys.stderr)
         if state := state_of(session, request, wanted, keys):
             stack.callback(state.close)
-        cluster = cluster_of(session, request, wanted, keys)
-        if cluster is not None:
+        if cluster := cluster_of(session, request, wanted, keys):
             stack.callback(cluster.close)
         run = scan_of(
             session,
@@ -101,9 +100,7 @@ def scan(request: ScanRequest, *more: Report, defaults: Defaults = USUAL) -> int
         )
         deliveries = _deliveries(session, request, wanted, files)
         stopped = _deliver(found, run.summary, deliveries, more, progress)
-        if isinstance(stopped, UsageError) and request.form == HUMAN and not run.summary.files:
-            raise stopped  # the error is all there is to tell
-        stopped = stopped or _emptiness(run.summary, request)
+        stopped = _only_error(stopped, run.summary, request) or _emptiness(run.summary, request)
         if cluster is not None:
             cluster.finish(run.summary)
         _finish(run.summary, deliveries, more, known)
@@ -313,6 +310,13 @@ def _deliver(
     progress.end()
     if isinstance(stopped, DlpctlError):
         summary.remarks.append(stopped.message)
+    return stopped
+
+
+def _only_error(stopped: Stopped | None, summary: Summary, request: ScanRequest) -> Stopped | None:
+    """Return what stopped a scan; raise an invalid call if people need no report with it."""
+    if isinstance(stopped, UsageError) and request.form == HUMAN and not summary.files:
+        raise stopped
     return stopped
 
 
