@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from dlpctl.detect.entities.known import Header
 from dlpctl.detect.resolve import Candidate
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ZONE = 1024
 """Bytes on both sides of a border for which both blocks report their candidates."""

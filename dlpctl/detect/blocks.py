@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from dlpctl.detect.blockresult import (
     ZONE,
@@ -23,19 +23,14 @@ from dlpctl.detect.blockresult import (
     loose_words,
     start_of,
 )
-from dlpctl.detect.engine import encode, valid_utf8
+from dlpctl.detect.engine import Detector, encode, valid_utf8
 from dlpctl.detect.entities import taggers
 from dlpctl.detect.entities.known import Known
 from dlpctl.detect.packed import PackedFindings
 from dlpctl.detect.ranges import RangeSearch
 from dlpctl.detect.resolve import Candidate, clusters
 from dlpctl.system.forked import in_order
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from dlpctl.detect.engine import Detector
-    from dlpctl.types import Finding
+from dlpctl.types import Finding
 
 LEAST_BYTES = 1 << 19
 """The size of a text in bytes from which on further processes save more than they cost."""

@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.automaton.compiled import from_patterns, name_of
+from dlpctl.detect.automaton.compiled import Compiled, PatternSet, from_patterns, name_of
 from dlpctl.detect.automaton.files import from_files, state_of
-from dlpctl.detect.confirm.runner import Trace
+from dlpctl.detect.confirm.runner import Runner, Trace
 from dlpctl.detect.entities.taggers import TAGGED, Taggers
 from dlpctl.detect.patterns.library import builtin_files, unique
-from dlpctl.detect.resolve import merged, resolve
+from dlpctl.detect.resolve import Candidate, merged, resolve
 from dlpctl.detect.search import PatternSearch
 from dlpctl.errors import EngineError, UsageError, did_you_mean
 from dlpctl.regex import lazy
@@ -24,12 +24,9 @@ if TYPE_CHECKING:
 
     from dlpctl.detect.aside import Aside
     from dlpctl.detect.automaton.cache import Cache
-    from dlpctl.detect.automaton.compiled import Compiled, PatternSet
     from dlpctl.detect.automaton.gates import MayMatch
-    from dlpctl.detect.confirm.runner import Runner
     from dlpctl.detect.entities.known import Known
     from dlpctl.detect.patterns.model import Pattern, PatternName
-    from dlpctl.detect.resolve import Candidate
 
 THRESHOLD = 0.5
 _SURROGATES = lazy("[\ud800-\udfff]")

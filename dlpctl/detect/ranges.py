@@ -7,13 +7,12 @@ from bisect import bisect_left, bisect_right
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.detect.automaton.first_pass import reach_of
+from dlpctl.detect.automaton.first_pass import TriggerEnds, reach_of
 from dlpctl.detect.resolve import Candidate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from dlpctl.detect.automaton.first_pass import TriggerEnds
     from dlpctl.detect.confirm.runner import Runner
     from dlpctl.detect.derived.columns import Columns
     from dlpctl.detect.search import PatternSearch

@@ -12,13 +12,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dlpctl.detect.entities.lexicon import words
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from dlpctl.types import Finding
+from dlpctl.types import Finding
 
 _BLOCK = 64
 """The number of characters in a block of `Overlaps`: about as long as a finding."""

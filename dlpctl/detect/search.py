@@ -9,8 +9,8 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 from dlpctl.detect.automaton.first_pass import FirstPass, TriggerEnds
-from dlpctl.detect.automaton.gates import Gates
-from dlpctl.detect.confirm.runner import Runner
+from dlpctl.detect.automaton.gates import Gates, MayMatch
+from dlpctl.detect.confirm.runner import EndsInText, Runner, Trace
 from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.texts import GATES, derived_texts, texts_and_cells
 from dlpctl.detect.resolve import CERTAIN, Candidate
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from dlpctl.detect.automaton.cache import Cache
     from dlpctl.detect.automaton.compiled import PatternSet
-    from dlpctl.detect.automaton.gates import MayMatch
-    from dlpctl.detect.confirm.runner import EndsInText, Trace
     from dlpctl.detect.derived.columns import ColumnCells
     from dlpctl.detect.derived.interface import DerivedText
     from dlpctl.detect.derived.tables import OpenTable

@@ -18,7 +18,7 @@ from dlpctl.detect.confirm.code_density import SHORT
 from dlpctl.detect.derived import compound, followed, groups
 from dlpctl.detect.derived.decoded import hiding_text
 from dlpctl.detect.derived.texts import READING_GATES, openings
-from dlpctl.detect.engine import encode
+from dlpctl.detect.engine import Detector, encode
 from dlpctl.detect.entities.taggers import SENTENCE
 from dlpctl.detect.entities.truecase import is_lower_case
 from dlpctl.detect.linear import compile_regex
@@ -29,7 +29,6 @@ from dlpctl.types import Finding
 if TYPE_CHECKING:
     from dlpctl.detect.automaton.gates import MayMatch
     from dlpctl.detect.confirm.runner import EndsInText
-    from dlpctl.detect.engine import Detector
 
 _TOGETHER = 1 << 16
 """The number of characters of values that are searched together: with more, fewer fit into the

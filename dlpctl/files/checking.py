@@ -14,9 +14,9 @@ from dlpctl.files.longtext import LongText
 from dlpctl.files.masking import FileMasking
 from dlpctl.files.report import Coverage, FileReport, Gap, Verified
 from dlpctl.formats.contents import FileBytes
-from dlpctl.formats.files import Files
+from dlpctl.formats.files import Files, Node
 from dlpctl.formats.interface import Limits, Uninspected, described
-from dlpctl.formats.verify import Verifier
+from dlpctl.formats.verify import Verification, Verifier
 from dlpctl.masking.rounds import Residue, Round, mask_until_clean
 from dlpctl.types import Decision
 
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dlpctl.files.choices import Metadata, OnUninspected
-    from dlpctl.formats.files import Node
     from dlpctl.formats.ocr.seen import ReadPicture
-    from dlpctl.formats.verify import Verification
     from dlpctl.formats.worker import Method
     from dlpctl.masking.masker import Masker
     from dlpctl.policy.decide import PolicyDecision

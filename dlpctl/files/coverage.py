@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dlpctl.files.report import Coverage, Gap, Verified
-from dlpctl.formats.interface import described
+from dlpctl.formats.interface import Document, Uninspected, described
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from dlpctl.files.names import PlaceNames
     from dlpctl.formats.files import Node
-    from dlpctl.formats.interface import Document, Uninspected
     from dlpctl.formats.spans import ViewEdit
     from dlpctl.formats.verify import Verification
 

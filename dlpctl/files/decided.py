@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, overload
 
-from dlpctl.policy.decide import FindingDecision, PackedDecisions, Tally
+from dlpctl.policy.decide import FindingDecision, PackedDecisions, Tally, Verdict
 from dlpctl.texts.positions import positions
 from dlpctl.types import Finding
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from dlpctl.detect.packed import PackedFindings
     from dlpctl.files.names import PlaceNames
     from dlpctl.files.sections import Sections
-    from dlpctl.policy.decide import Verdict
 
 REJECTED, REPEATED = 255, 254
 """Used instead of a verdict's number: the finding is rejected, or it repeats another finding."""

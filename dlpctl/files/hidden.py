@@ -5,21 +5,18 @@ Millions of values would take several times the memory of the text.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dlpctl.files.decided import REJECTED
 from dlpctl.masking.leaks import words_among
 from dlpctl.texts.texthashes import TextHashes
-from dlpctl.types import Action
+from dlpctl.types import Action, Category, Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from dlpctl.detect.packed import PackedFindings
     from dlpctl.policy.decide import Verdict
-    from dlpctl.types import Category, Finding
 
 _CHUNK = 1 << 12
 """The number of findings whose values are read together."""

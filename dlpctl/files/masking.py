@@ -17,8 +17,8 @@ from dlpctl.formats.spans import ViewEdit
 from dlpctl.masking.apply import replacements
 from dlpctl.masking.leaks import ForbiddenValues, Value, is_word
 from dlpctl.masking.repeats import Repeats
-from dlpctl.policy.decide import FindingDecision
-from dlpctl.types import Action
+from dlpctl.policy.decide import FindingDecision, PolicyDecision, Verdict
+from dlpctl.types import Action, Decision, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from dlpctl.formats.files import Node
     from dlpctl.formats.interface import Document
     from dlpctl.masking.masker import Masker
-    from dlpctl.policy.decide import PolicyDecision, Verdict
     from dlpctl.preflight import Checker
-    from dlpctl.types import Decision, Finding
 
 
 class FileMasking:

@@ -6,10 +6,11 @@ import csv
 import re
 from array import array
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property, partial
 from itertools import compress, islice
 from operator import add
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dlpctl.formats.cellgroups import HEADER_WITHIN
 from dlpctl.formats.encoding import Edit, spliced
@@ -19,9 +20,6 @@ from dlpctl.formats.residues import CELL_END, with_rows_apart
 from dlpctl.formats.source import Parts, Readable, TextFormat, Token, line_cuts
 from dlpctl.formats.wordrows import has_words, placed_words
 from dlpctl.texts.tables import regular_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 _DELIMITERS = ",;\t|\x01\x1f"
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from dlpctl.formats.interface import Document, Edit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 
 def metadata_of(regex: str | None, document: Document) -> Iterator[int]:

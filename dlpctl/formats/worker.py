@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import cache
 from itertools import count
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
 
 from dlpctl.errors import FormatError
 from dlpctl.formats.discovery import home_of, homes
-from dlpctl.formats.interface import Children, Edits
+from dlpctl.formats.interface import Children, Document, Edits, Limits
 from dlpctl.formats.isolation import messages
 from dlpctl.processes.child import EndedError, python, spawn
 from dlpctl.processes.pipes import DeadlineError
@@ -29,9 +29,6 @@ from dlpctl.processes.schema import InvalidMessageError
 from dlpctl.system.tempfiles import PrivateFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from dlpctl.formats.interface import Document, Limits
     from dlpctl.formats.ocr.seen import ReadPicture
     from dlpctl.processes.forking import ForkServer
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from dlpctl.detect.automaton.compiled import (
+    Compiled,
+    PatternSet,
     compile_set,
     keep_patterns,
     kept_patterns,
@@ -21,7 +23,6 @@ from dlpctl.types import Category
 
 if TYPE_CHECKING:
     from dlpctl.detect.automaton.cache import Cache
-    from dlpctl.detect.automaton.compiled import Compiled, PatternSet
     from dlpctl.detect.patterns.model import Pattern
 
 _DETECT = Path(__file__).parents[1]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dlpctl.detect.confirm.code_density import SHORT, dense
 from dlpctl.detect.entities import addresses, label_keys, labelled, replies, roles, shapes
@@ -20,9 +20,6 @@ from dlpctl.detect.entities.truecase import Truecaser
 from dlpctl.detect.resolve import Overlaps
 from dlpctl.regex import lazy
 from dlpctl.types import Category, Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 DATA = Path("names") / "tagger.bin"
 LOWEST = 0.2  # the lowest score that is reported

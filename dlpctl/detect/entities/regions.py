@@ -6,8 +6,8 @@ that happens anyway; source code, markup and logs are checked more strictly than
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from dlpctl.detect.confirm.code_density import BLOCK, SHORT, code_blocks
 from dlpctl.detect.entities import roles
@@ -15,9 +15,6 @@ from dlpctl.detect.entities.crf.words import WordFlags, shape
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.detect.entities.triggers import PATTERNS
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Region = tuple[int, int]
 TriggerMatch = tuple[int, int]  # index in PATTERNS, end of the match in characters

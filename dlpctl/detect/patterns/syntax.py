@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 NAMED = lazy(r"\{\{([a-z_]+)\}\}")
 VALUE = lazy(r"\(\?P?<value>")

@@ -4,11 +4,9 @@ installed; py7zr brings both.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Protocol
 
 _PACKED = 1 << 14
 """Packed bytes that are expanded at once."""

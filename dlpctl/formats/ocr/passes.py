@@ -41,7 +41,7 @@ from dlpctl.formats.ocr.lines import (
 )
 from dlpctl.formats.ocr.rows import rows_of_letters
 from dlpctl.formats.ocr.scans import halved, read_at_half, without_grain
-from dlpctl.formats.ocr.seen import Seen, SeenWord, recalled
+from dlpctl.formats.ocr.seen import Corners, Seen, SeenWord, recalled
 from dlpctl.formats.ocr.single_pass import (
     Pass,
     View,
@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from dlpctl.formats.ocr import Word
-    from dlpctl.formats.ocr.seen import Corners
 
 UNREAD = "writing that OCR cannot read with confidence"
 _UNSURE = 65.0

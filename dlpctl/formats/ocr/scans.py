@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats.ocr.ink import colored_ink, has_ink
 from dlpctl.formats.ocr.lines import MOST_LINES, paper_of
-from dlpctl.formats.ocr.seen import Seen
+from dlpctl.formats.ocr.seen import Corners, Point, Seen, SeenWord
 from dlpctl.formats.ocr.single_pass import around
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from PIL.Image import Image
 
-    from dlpctl.formats.ocr.seen import Corners, Point, SeenWord
 
 _LARGE = 4_000_000
 """The pixels of a scan that has enough of them for OCR at half its size."""

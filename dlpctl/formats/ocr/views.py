@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from statistics import median
-from typing import TYPE_CHECKING
 
 from dlpctl.formats.interface import Document, Piece, Segment, Uninspected, View
 from dlpctl.formats.ocr.passes import UNREAD
-from dlpctl.formats.ocr.seen import SeenWord
+from dlpctl.formats.ocr.seen import Corners, SeenWord
 from dlpctl.formats.wraps import goes_on
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from dlpctl.formats.ocr.seen import Corners
 
 UNREAD_LINE = "\ufffd"
 """The text of a line that OCR cannot read."""

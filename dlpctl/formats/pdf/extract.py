@@ -28,7 +28,7 @@ from dlpctl.formats.pdf.model import (
 )
 from dlpctl.formats.pdf.objects import is_stream, stream_bytes
 from dlpctl.formats.pdf.pictures import size_of
-from dlpctl.formats.pdf.seen import AT_ONCE, NO_OCR, Sight
+from dlpctl.formats.pdf.seen import AT_ONCE, NO_OCR, PageSight, Sight
 from dlpctl.formats.pdf.source import Canvas
 from dlpctl.formats.pdf.strings import Collector
 from dlpctl.formats.pdf.walker import Walker
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     import pypdfium2
 
     from dlpctl.formats.ocr.seen import Seen, SeenWord
-    from dlpctl.formats.pdf.seen import PageSight
 
 _LEAST_STRAY = 4
 _CODE = 20

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dlpctl.formats.pdf import canvas as canvases
 from dlpctl.formats.pdf.edit import number_text
 from dlpctl.formats.pdf.matrix import Matrix, Point, apply, multiply
-from dlpctl.formats.pdf.reading import LINE_HYPHEN
+from dlpctl.formats.pdf.reading import LINE_HYPHEN, Box
 
 if TYPE_CHECKING:
     import pikepdf
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from dlpctl.formats.pdf.align import Alignment
     from dlpctl.formats.pdf.canvas import CanvasText
     from dlpctl.formats.pdf.glyphs import GlyphAt
-    from dlpctl.formats.pdf.reading import Box
 
 _LINE = re.compile(r"[^\r\n]+")
 _WORD = re.compile(r"\S+ *")

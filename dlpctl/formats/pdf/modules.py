@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dlpctl.formats.pdf.matrix import apply
+from dlpctl.formats.pdf.matrix import Matrix, Point, apply
 
 if TYPE_CHECKING:
     from dlpctl.formats.pdf.content import Operation
-    from dlpctl.formats.pdf.matrix import Matrix, Point
 
 _LEAST, _MOST = 0.6, 12.0
 """The shorter side, in points, of a square or bar of a code; rules are finer, and cells larger."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from dlpctl.formats.pdf.matrix import apply
+from dlpctl.formats.pdf.matrix import Matrix, Point, apply
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from dlpctl.formats.pdf.content import Operation
-    from dlpctl.formats.pdf.matrix import Matrix, Point
 
 CURVES = (b"c", b"v", b"y")
 _PAINTS = (b"f", b"F", b"f*", b"B", b"B*", b"b", b"b*", b"S", b"s")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import CannotMaskError
 from dlpctl.formats.pdf.drawing import Drawing
-from dlpctl.formats.pdf.matrix import apply, inverse
+from dlpctl.formats.pdf.matrix import Point, apply, inverse
 from dlpctl.formats.pdf.objects import is_name, is_stream, is_true, number
 from dlpctl.formats.pdf.places import MaskPlace
 from dlpctl.formats.pdf.source import ObjectNumber
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pikepdf
     from PIL.Image import Image
 
-    from dlpctl.formats.pdf.matrix import Point
 
 _IMAGE_OBJECT = 3
 """pdfium's number for an image."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.formats import ocr
 from dlpctl.formats.ocr.passes import look
-from dlpctl.formats.ocr.seen import Seen
-from dlpctl.formats.pdf.matrix import apply, inverse, multiply
+from dlpctl.formats.ocr.seen import Corners, Seen, SeenWord
+from dlpctl.formats.pdf.matrix import Matrix, apply, inverse, multiply
 from dlpctl.formats.pdf.objects import is_stream
 from dlpctl.formats.pdf.pictures import decoded, size_of
 from dlpctl.formats.pictures.barcodes import codes
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from dlpctl.formats.interface import Limits
-    from dlpctl.formats.ocr.seen import Corners, SeenWord
     from dlpctl.formats.pdf.drawing import Picture
-    from dlpctl.formats.pdf.matrix import Matrix
     from dlpctl.formats.pdf.source import ObjectNumber
 
 _DOTS_PER_POINT = 200 / 72

@@ -6,15 +6,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
 from zlib import crc32
 
 from dlpctl.detect.entities.lexicon import words as lexicon_words
 from dlpctl.regex import lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # A word includes inner apostrophes but not a possessive 's; identifiers (first_name, x86) are one
 # token; punctuation includes the blanks around it, because "foo.Bar(" and "foo. Bar (" have
