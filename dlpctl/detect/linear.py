@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from dlpctl.errors import PatternError
@@ -94,6 +94,13 @@ def finders(regex: Any) -> tuple[Find, Find]:
     if match is None or anchor is None:
         return _spans_of(regex.search, regex.groups), _spans_of(regex.match, regex.groups)
     return partial(match, anchor.UNANCHORED), partial(match, anchor.ANCHOR_START)
+
+
+def finder(regex: str, where: str) -> Callable[[], Find]:
+    """Return a function that returns the search for a regex, which is compiled at the first call:
+    a command uses few of all those that it imports.
+    """
+    return cache(lambda: finders(compile_regex(regex, where))[0])
 
 
 def _spans_of(find: Callable[[bytes, int, int], Any], groups: int) -> Find:

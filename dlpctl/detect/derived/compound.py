@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 from dlpctl.detect.derived.cells import Cells
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.headers import HeaderWords
-from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.detect.linear import finder
 from dlpctl.regex import lazy
 
 _HUMPED = r"[A-Za-z][0-9A-Za-z_-]*[a-z][A-Z][A-Za-z]+[0-9]{0,2}"
@@ -30,6 +29,7 @@ _FIRST_DIGIT = r"[^0-9\"'`<>,;\n\\\s]*[ ]?[0-9]"
 _FURTHER_DIGITS = 3
 _DIGITS = rf"{_FIRST_DIGIT}(?:{_BEFORE_DIGIT}[0-9]){{{_FURTHER_DIGITS}}}"
 _KEYED = rf"({_HUMPED}|{_NUMBERED})\\{{0,3}}{_IS}({_DIGITS})"
+_search = finder(_KEYED, "keys of several words")
 GATE = (
     r"(?:[a-z][A-Z][A-Za-z]+[0-9]{0,2}|[A-Za-z][_-]?[0-9]{1,2})\\{0,3}"
     rf"{_IS}{_FIRST_DIGIT}"
@@ -81,8 +81,3 @@ def _keyed(data: bytes, words: HeaderWords) -> Iterator[tuple[bytes, tuple[int, 
         label = words.name(data[start:end])
         if label and not _OF_SECRETS.search(label):
             yield label, (start, end), first
-
-
-@cache
-def _search() -> Find:
-    return finders(compile_regex(_KEYED, "keys of several words"))[0]

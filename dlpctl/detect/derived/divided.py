@@ -8,10 +8,9 @@ a hyphen between the columns of a key.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
-from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.detect.linear import finder
 from dlpctl.regex import lazy
 
 _TIME = r"[0-9T:.+Z-]{20,40}"
@@ -20,6 +19,7 @@ _CELL = r"\.[ ]*\r?\n[ |]*\|\."
 _ENTRY = r"Duplicate entry '[^'\n]*-[^'\n-]{1,20}' for key"
 _REMITTANCE = r":86:[0-9]{3}\?[0-9]{2}"
 GATE = f"{_PARTIAL}|{_CELL}|{_ENTRY}|{_REMITTANCE}"
+_search = finder(f"({_PARTIAL})|({_CELL})|({_ENTRY})|{_REMITTANCE}", "divided lines")
 _NEXT_PART = lazy(rb"\r?\n%b std(?:out|err) [FP] " % _TIME.encode())
 _FIELD = lazy(rb"\?([0-9]{2})(?:\r?\n)?|\r?\n(?=\?[0-9]{2})")
 _END_OF_FIELDS = lazy(rb"\n[:{-]")
@@ -62,9 +62,3 @@ def _runs(data: bytes) -> Iterator[Run]:
                 number = field[1]
                 is_line = number is None or _LINES.fullmatch(number)
                 yield *field.span(), b"" if is_line else _FIELD_LABELS.get(number, b" ")
-
-
-@cache
-def _search() -> Find:
-    regex = f"({_PARTIAL})|({_CELL})|({_ENTRY})|{_REMITTANCE}"
-    return finders(compile_regex(regex, "divided lines"))[0]

@@ -7,13 +7,12 @@ as the header.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
 from dlpctl.detect.derived.cells import Cells
 from dlpctl.detect.derived.columns import Columns
 from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.interface import DerivedText
-from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.detect.linear import finder
 from dlpctl.regex import lazy
 
 _LABEL_CHARACTER = r"(?:[^()\[\]\n0-9:=,;.（）]|\.[^\s()\[\]0-9:=,;.])"
@@ -37,6 +36,7 @@ _FOLLOWED = (
     rf"|[ \t]((?:{_LETTERS} ){{0,2}}{_OWN}))"
 )
 """The last digit of a value, what follows it in the value, and its label as a group."""
+_search = finder(_FOLLOWED, "labels after their values")
 GATE = (
     r"[0-9](?:[ -]?[A-Za-z]{1,3})?[\"'`*]{0,2}(?:(?:[ \t]{0,2}（|[ \t]{1,2}[(\[])"
     r"[^\s()\[\]0-9:=,;.][^()\[\]\n0-9:=,;（）]"
@@ -86,8 +86,3 @@ def _followed(data: bytes, words: HeaderWords) -> Iterator[Cells]:
         if value is not None and sum(map(str.isdigit, value[0].decode())) >= _FEWEST_DIGITS:
             position = groups[0][1]
             yield Cells([label], [value.start()], [value[0]])
-
-
-@cache
-def _search() -> Find:
-    return finders(compile_regex(_FOLLOWED, "labels after their values"))[0]

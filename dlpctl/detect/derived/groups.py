@@ -11,11 +11,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
 from dlpctl.detect.derived.interface import DerivedText
-from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.detect.linear import finder
 from dlpctl.regex import lazy
 
 _APART = r"[\"']?(?:[ \t]*[,;|][ \t]*(?:\r?\n[ \t]+)?|\t|[ ]{2,8})[\"']?"
@@ -40,6 +39,7 @@ _PHONE = (
     r"(?:-[0-9]{2,4})?"
 )
 _GROUPS = rf"(?:\b({_CARD})|\b{_SSN}|\b({_IBAN})|({_PHONE}))\b"
+_search = finder(_GROUPS, "groups")
 GATE = (
     rf"(?:[0-9]{{3}}|[A-Z][0-9]{{2}}){_SIGN}(?:[0-9]{{2}}|[0-9A-Z]{{4}}|[0-9]{{6}}){_SIGN}"
     rf"|[+][1-9][0-9]{{0,2}}{_APART}\(?[0-9]"
@@ -102,11 +102,6 @@ class GroupedText(DerivedText):
     def original_span(self, start: int, end: int) -> tuple[int, int]:
         """Return the span of all groups of a number."""
         return self._spans[bisect_right(self._starts, start) - 1]
-
-
-@cache
-def _search() -> Find:
-    return finders(compile_regex(_GROUPS, "groups"))[0]
 
 
 def openings(data: bytes) -> Iterator[tuple[int, int]]:

@@ -13,7 +13,6 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from functools import cache
 
 from dlpctl.detect.automaton.gates import MayMatch, all_open
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
@@ -24,7 +23,7 @@ from dlpctl.detect.derived.parts import first_parts
 from dlpctl.detect.derived.prefixed import prefixed_breaks
 from dlpctl.detect.derived.spaced import spaced_breaks
 from dlpctl.detect.derived.stacked import MARKED, stacked_breaks
-from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.detect.linear import finder
 from dlpctl.regex import lazy
 
 _STRINGS_JOINED = (
@@ -49,6 +48,7 @@ _BREAK = rf"(?:[ \t]*(?:{_STRINGS_JOINED}|(?:{_MARKS_OF_LINES})[ \t]*)|{_LINES_J
 _PART = r"(?:[0-9(-]|\+[ 0-9(]|[A-Z][A-Z0-9]{3}\b)"
 _NUMBER_GOES_ON = rf"(?:[0-9A-Z)./]|[0-9A-Z)]-){_BREAK}{_PART}"
 """A line end between what may be parts of a number."""
+_number_search = finder(_NUMBER_GOES_ON, "joined lines")
 OF_NUMBERS = _NUMBER_GOES_ON
 _LABEL = r"(?:[Mm]ail|MAIL)(?: [Aa]ddress)?[ \t]*[:=][ \t]*"
 _NAME_WITH_DOT, _NAME = r"[\w+-]{1,32}\.[\w.+-]{1,32}", r"[\w.+-]{1,64}"
@@ -217,11 +217,6 @@ def _breaks_of_numbers(data: bytes) -> Iterator[tuple[int, int]]:
         is_part = data[end - 1] in (_DIGITS if data[following] in _UPPER + b"-" else _ENDS_OF_PARTS)
         if is_part and (b"\n" not in broken[0] or not _is_row(data, broken, ends)):
             yield broken.span()
-
-
-@cache
-def _number_search() -> Find:
-    return finders(compile_regex(_NUMBER_GOES_ON, "joined lines"))[0]
 
 
 def _is_row(data: bytes, broken: re.Match[bytes], ends: Iterable[bytes]) -> bool:

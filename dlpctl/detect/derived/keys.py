@@ -11,11 +11,10 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
-from functools import cache
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
 from dlpctl.detect.derived.prefixed import text_below
-from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.detect.linear import finder
 from dlpctl.regex import lazy
 
 _OF_PROVIDERS = (
@@ -49,6 +48,7 @@ _BROKEN = (
     rf"\b(?:{_OF_PROVIDERS}{_IN_KEYS}*()(?:=?\r?\n|{_JOINT})"
     rf"|(?:{_CUT_PREFIX}){_IN_KEYS}{{16}})|(\\(?:x|u00)[01][0-9A-Fa-f]){_OF_PROVIDERS}"
 )
+_search = finder(_BROKEN, "broken keys")
 GATE = _BROKEN
 _AT_JOINT = lazy(_JOINT.encode())
 _ROW_END = lazy(rb"[\"'`]\n[\"'`]")
@@ -164,8 +164,3 @@ def _is_full(data: bytes, end: int) -> bool:
 
 def _width(data: bytes, start: int, end: int) -> int:
     return len(data[start:end].decode("utf-8", "ignore"))
-
-
-@cache
-def _search() -> Find:
-    return finders(compile_regex(_BROKEN, "broken keys"))[0]

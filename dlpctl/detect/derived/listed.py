@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
-from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.detect.linear import finder
 
 _FEWEST = 8
 """The characters of a list: half a card number."""
@@ -74,6 +74,8 @@ _STARTS = (
     (rf"\b{_CALL}", _OPERATOR),
     (r"\b[01]{8}\b", "[ ,]{1,2}"),
 )
+_LISTS = "|".join(f"{cell}(?:{between}{cell}){{{_FEWEST - 1}}}" for cell, between in _STARTS)
+_search = finder(_LISTS, "listed characters")
 _NUMBER = r"[0-9A-Fa-f][0-9A-Fa-fxX]{0,3}"
 GATE = (
     rf"{_COMMA}{_NUMBER}{_COMMA}{_NUMBER}{_COMMA}{_NUMBER}{_COMMA}"
@@ -82,12 +84,6 @@ GATE = (
     r"|[01]{8}[ ,]{1,2}[01]{8}"
 )
 """Matches wherever a part of a list is."""
-
-
-@cache
-def _search() -> Find:
-    lists = (f"{cell}(?:{between}{cell}){{{_FEWEST - 1}}}" for cell, between in _STARTS)
-    return finders(compile_regex("|".join(lists), "listed characters"))[0]
 
 
 def listed_texts(data: bytes) -> Iterator[DecodedText]:

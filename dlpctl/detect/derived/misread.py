@@ -8,10 +8,9 @@ words of a label are read so, and only numbers of more digits than letters.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
-from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.detect.linear import finder
 from dlpctl.regex import lazy
 
 _WORD = (
@@ -23,6 +22,7 @@ _NUMBER = (
     r"(?:[-/.][0-9]{1,8}){0,2}(?:[^0-9A-Za-z+/=_-]|$)"
 )
 _PHRASE = f"{_LABEL}|{_NUMBER}"
+_search = finder(_PHRASE, "misread characters")
 GATE = r"[A-Za-z][01][A-Za-z]|(?:^|[^0-9A-Za-z_])(?:N0|0f)[ .'/:-]|[0-9][-/.]?[lIO][0-9]"
 """Only the characters: complete phrases cost ten times as much."""
 _MISREAD = lazy(rf"\b(?:({_WORD})|O?[0-9]+(?:[-/.]?[0-9lIO])+)\b".encode())
@@ -53,8 +53,3 @@ def _read_word(word: bytes) -> bytes:
     if not _NOT_HEXADECIMAL.search(word):
         return word
     return word.translate(_CAPITALS if word.isupper() and word != b"N0" else _LETTERS)
-
-
-@cache
-def _search() -> Find:
-    return finders(compile_regex(_PHRASE, "misread characters"))[0]

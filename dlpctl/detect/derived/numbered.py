@@ -6,10 +6,9 @@ Agents read files with a number before each line, as `cat -n`, `nl` and `grep -n
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
-from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.detect.linear import finder
 from dlpctl.regex import lazy
 
 _NUMBER = r"[ \t]{0,8}[0-9]{1,6}(?:→|\t|:|[ ]?[|│][ ]?)"
@@ -20,6 +19,7 @@ _ROW = (
 )
 """The start of a row of a dump or of encoded data."""
 GATE = rf"(?:^|\n){_NUMBER}{_ROW}[^\n]*\n{_NUMBER}"
+_search = finder(GATE, "numbered listings")
 _LINE, _LAST_LINE = (
     lazy(rb"([ \t]*([0-9]++)(?:\xe2\x86\x92|\t|:|[ ]?(?:\||\xe2\x94\x82)[ ]?))%b(?:\n|\Z)" % rest)
     for rest in (_ROW.encode() + rb"[^\n]*+", rb"[0-9A-Za-z+/=: \t\r]{1,80}")
@@ -45,8 +45,3 @@ def _numbers(data: bytes) -> Iterator[tuple[int, int]]:
             yield row.span(1)
             line = row.end()
         at = max(line - 1, span[0] + 1)
-
-
-@cache
-def _search() -> Find:
-    return finders(compile_regex(GATE, "numbered listings"))[0]

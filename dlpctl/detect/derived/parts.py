@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
-from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.detect.linear import finder
 from dlpctl.regex import lazy
 
 _PARTS = (
@@ -19,6 +18,7 @@ _LINE_END = r"[ \t\r\\`]*\n"
 _GAP = r"(?:[ ]{2}|[ ]?\t|[ ]*(?:[+.↵…][ ]*)?[|│]|[ ]*\+[ ]*\r?\n)"
 """The blanks or the bar after a cell, with the mark of a cell that goes on."""
 GATE = f"{_PARTS}(?:{_LINE_END}|{_GAP})"
+_search = finder(GATE, "parts of values")
 _BEFORE_PARTS = b" \t:=#("
 _NEW_LINE = ord("\n")
 NEXT_PART = lazy(
@@ -46,8 +46,3 @@ def first_parts(data: bytes) -> list[FirstPart]:
         parts.append(FirstPart(start + (data[start] in _BEFORE_PARTS), at, is_last))
         at -= not is_last  # the blank that is before a part
     return parts
-
-
-@cache
-def _search() -> Find:
-    return finders(compile_regex(GATE, "parts of values"))[0]

@@ -10,12 +10,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from itertools import pairwise
 
 from dlpctl.detect.derived.decoded import DecodedText, copy_around
 from dlpctl.detect.derived.wordrows import START, rows_of_words
-from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.detect.linear import finder
 from dlpctl.regex import lazy
 
 _KEYS = (
@@ -27,6 +26,7 @@ _MESSAGE = (
     rf"\"({_KEYS})\"[ ]?[:,][ ]?{_STRING}|[ ](CONTENT)=[\"']([^\"'\n]*)[\"']"
     rf"|<(char|text|w|word)\b[^<>\n]*>([^<>\n]*)</|({START})"
 )
+_search = finder(_MESSAGE, "streams")
 GATE = _MESSAGE
 _LONGEST, _LONGEST_BETWEEN = 64, 1024
 """Bytes of a message, and between two."""
@@ -123,11 +123,6 @@ def _are_parts(data: bytes, spans: list[_Span]) -> bool:
     texts = [data[start:end] for start, end in spans if start < end]
     single = sum(len(text) == 1 for text in texts)
     return single > len(texts) - single or any(_BLANK in (text[0], text[-1]) for text in texts)
-
-
-@cache
-def _search() -> Find:
-    return finders(compile_regex(_MESSAGE, "streams"))[0]
 
 
 def _breaks(data: bytes, spans: list[_Span]) -> Iterator[_Span]:

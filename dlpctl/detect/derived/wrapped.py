@@ -9,13 +9,12 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.joined import may_go_over_lines
-from dlpctl.detect.linear import Find, compile_regex, finders
+from dlpctl.detect.linear import finder
 from dlpctl.regex import lazy
 
 _BAR = rb"(?:\||\xe2\x94[\x82\x83]|\xe2\x95\x91)"
@@ -28,6 +27,7 @@ _START = (
     r"|={2,} +=|-{2,} +-)"
 )
 """The start of a table after a line, which is searched for quickly."""
+_start_search = finder(_START, "wrapped cells")
 GATE = r"(?:^|\n)[ \t]*(?:[|│┃║][^\n]*\n[ \t]*[|│┃║+\x{2500}-\x{257F}]|={2,} +=|-{2,} +-)"
 """Matches wherever a table starts, also in the first line."""
 _OF_RULES = lazy(rb"(?:[\s|:+=-]|\xe2[\x94\x95][\x80-\xbf])*+")
@@ -124,11 +124,6 @@ def _rows(data: bytes) -> Iterator[Row]:
         if start < 0:
             return
         line = start + 1
-
-
-@cache
-def _start_search() -> Find:
-    return finders(compile_regex(_START, "wrapped cells"))[0]
 
 
 def _barred_rows(data: bytes, first: int, last: int) -> Iterator[Row]:
