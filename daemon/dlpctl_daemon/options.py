@@ -84,17 +84,18 @@ class Options(NamedTuple):
             )
         if self.settings.processes > 1 and not hasattr(os, "fork"):
             raise UsageError("--processes: this system cannot fork processes; use 1")
-        if (
-            self.unix_socket is None
-            and not self.allow_remote
-            and not is_loopback(self.settings.host)
-        ):
-            raise UsageError(
-                f"{self.settings.host} can be reached from other machines, over a connection that"
-                f" is not encrypted;"
-                " put a proxy with TLS before it, and say --allow-remote if you mean it"
-            )
+        if self.unix_socket is None and not self.allow_remote:
+            require_loopback(self.settings.host)
         return self
+
+
+def require_loopback(host: str) -> None:
+    """Refuse an address that other machines can reach."""
+    if not is_loopback(host):
+        raise UsageError(
+            f"{host} can be reached from other machines over an unencrypted connection;"
+            " put a proxy with TLS before it, and pass --allow-remote to confirm"
+        )
 
 
 def _is_client_address(address: str) -> bool:

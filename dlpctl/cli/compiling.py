@@ -48,7 +48,7 @@ def _start(detector: Detector, cache: Cache) -> None:
 
 
 def compile_visibly(detector: Detector, *, quiet: bool = False) -> None:
-    """Compile the library now, with a progress bar on a terminal."""
+    """Compile the library now, with a progress bar on a terminal, and a line elsewhere."""
     from dlpctl.cli.progress import ERASE, can_be_redrawn
 
     stream = None if quiet or not can_be_redrawn(sys.stderr) else sys.stderr
@@ -61,6 +61,8 @@ def compile_visibly(detector: Detector, *, quiet: bool = False) -> None:
 
     if detector.is_compiled:
         return
+    if stream is None and not quiet:
+        sys.stderr.write("dlpctl: compiling patterns, once\n")
     try:
         detector.compile(show)
     finally:

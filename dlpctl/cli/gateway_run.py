@@ -159,16 +159,12 @@ def _targets(upstreams: Sequence[str]) -> Mapping[str, Target]:
 
 
 def _hosts(host: str, *, allow_remote: bool) -> frozenset[str]:
-    from dlpctl_daemon.options import is_loopback
+    from dlpctl_daemon.options import is_loopback, require_loopback
 
-    if is_loopback(host):
-        return frozenset(("127.0.0.1", "localhost", "::1", host.lower()))
-    if allow_remote:
+    if allow_remote and not is_loopback(host):
         return frozenset()
-    raise UsageError(
-        f"{host} can be reached from other machines over an unencrypted connection;"
-        " put a proxy with TLS before it, and pass --allow-remote to confirm"
-    )
+    require_loopback(host)
+    return frozenset(("127.0.0.1", "localhost", "::1", host.lower()))
 
 
 @contextmanager

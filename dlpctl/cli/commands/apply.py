@@ -26,7 +26,9 @@ app = App()
 
 @app.command(help=__doc__)
 def apply(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML, YAML or JSON.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="TOML, YAML or JSON; see 'dlpctl help daemon'.")
+    ],
     control: ControlOptions,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the changes without making them.")

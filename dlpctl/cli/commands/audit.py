@@ -75,7 +75,7 @@ def list_items(
 
     Examples:
         dlpctl audit list --limit 10
-        dlpctl audit list --org acme --search BLOCKED
+        dlpctl audit list --org acme --search VENDOR
     """
     found = control.ask(
         "search_audit", limit=page.limit, offset=page.offset, org_id=org, search=search
