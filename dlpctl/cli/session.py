@@ -67,7 +67,13 @@ class Session:
     def _licensed_policy(self, name: str | None) -> Policy | None:
         """Return the organization's policy, if there is a license that its server confirms."""
         key = os.environ.get("DLPCTL_LICENSE_KEY", "").strip()
-        if not key or self.config.server is None:
+        if not key:
+            return None
+        if self.config.server is None:
+            sys.stderr.write(
+                "dlpctl: DLPCTL_LICENSE_KEY is set, but no server is;"
+                " the organization's policies do not apply\n"
+            )
             return None
         from dlpctl.cli.licensing import Licensed
 
@@ -198,8 +204,10 @@ class Session:
         return vault_key(self.config.data_folder / "mask.key", self._environ, create=True)
 
     def vault(self, file: Path, *, create: bool) -> Vault:
+        from dlpctl.cli.outputs import require_place
         from dlpctl.masking.vault import Vault
 
+        require_place(file)
         return Vault(file, self.key(), create=create)
 
     def allow_list(self) -> AllowList:

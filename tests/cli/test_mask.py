@@ -122,8 +122,9 @@ def test_the_same_key_gives_the_same_hash(dlpctl):
     assert "john" not in first
 
 
-def test_a_vault_restores_tokens(dlpctl):
+def test_a_vault_restores_tokens(dlpctl, monkeypatch):
     assert "leave out --operator" in dlpctl("mask", "--vault", "x", "--operator", "hash").err
+    assert "the folder gone does not exist" in dlpctl("mask", "--vault", "gone/v.vault").err
     Path("in.txt").write_text(TEXT)
     masked = dlpctl("mask", "in.txt", "--vault", "v.vault").out
     assert masked == "Mail <EMAIL_1>, card <CREDIT_CARD_1>"
@@ -137,6 +138,8 @@ def test_a_vault_restores_tokens(dlpctl):
     assert restored.err == "dlpctl: note: not in v.vault, left as is: <EMAIL_9>\n"
     if os.name == "posix":
         assert Path("v.vault").stat().st_mode & 0o777 == 0o600
+    monkeypatch.setenv("DLPCTL_LICENSE_KEY", "dlp_lk_x")
+    assert "but no server is; the organization's policies" in dlpctl("mask", "in.txt").err
 
 
 def test_tokens_are_restored_only_in_text(dlpctl):

@@ -76,6 +76,7 @@ def test_unreadable_files_give_status_1_unless_kept_going(dlpctl):
     assert dlpctl("scan", "a.txt", "missing.txt", "--keep-going").status == 20
     nothing = dlpctl("scan", "missing.txt", "--keep-going")
     assert (nothing.status, nothing.err.count("no file was scanned (1 unreadable)")) == (1, 1)
+    assert "No file was scanned" not in nothing.out
 
 
 def test_a_policy_narrows_the_search(dlpctl):

@@ -335,7 +335,8 @@ def _emptiness(summary: Summary, request: ScanRequest) -> DlpctlError | None:
         return None
     summary.is_empty = True
     why = skipped or ("there are no commits" if request.history else "there is no file")
-    summary.remarks.append(f"No file was scanned ({why}).")
+    if request.form != HUMAN or request.reports:  # people read the error
+        summary.remarks.append(f"No file was scanned ({why}).")
     return InputError(f"no file was scanned ({why}): check the paths and what leaves files out")
 
 
