@@ -274,13 +274,6 @@ _WORD_BEFORE = lazy(r"([^\W\d_]++)[\s.:,\"']*+$")
 _PART = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
-def _past_last_word(words: Sequence[Word], stop: int) -> int:
-    """Return the end of a span without the marks at its end."""
-    while not words[stop - 1].is_word:
-        stop -= 1
-    return stop
-
-
 def _with_fields(text: str, fields: Iterable[Finding], found: list[Finding]) -> list[Finding]:
     """Return the values of labels, and the findings that overlap none of them."""
     others = Overlaps(found)

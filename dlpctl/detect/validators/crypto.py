@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 
+from dlpctl.detect.validators.bech32 import CHARACTERS, bech32, cash_address, numbers_of
 from dlpctl.detect.validators.keccak import keccak_256
 from dlpctl.detect.validators.registry import validator
 from dlpctl.regex import lazy
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BASE58_RIPPLE = "rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz"
-_BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
-_BECH32_GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
 _BECH32_CONSTANTS = (1, 0x2BC830A3)
-_CASHADDR_GENERATOR = (0x98F2BC8E61, 0x79B76D99E2, 0xF33E5FB3C4, 0xAE2EABE2A8, 0x1E4F43E470)
 _LONGEST = 128
 
 _VERSIONS = {
@@ -101,16 +99,6 @@ def ripple_address(value: str) -> bool:
     return payload is not None and len(payload) == 21 and payload[0] == 0
 
 
-def _bech32_polymod(values: list[int]) -> int:
-    check = 1
-    for value in values:
-        top = check >> 25
-        check = (check & 0x1FFFFFF) << 5 ^ value
-        for bit, generator in enumerate(_BECH32_GENERATOR):
-            check ^= generator if top >> bit & 1 else 0
-    return check
-
-
 @validator("bech32_address", proves=True)
 def bech32_address(value: str) -> bool:
     """Bech32 and bech32m with a known prefix of a chain."""
@@ -118,27 +106,18 @@ def bech32_address(value: str) -> bool:
     if len(text) > _LONGEST or (value not in (text, value.upper())):
         return False
     prefix, separator, data = text.rpartition("1")
-    if not separator or prefix not in _HRPS or len(data) < 14 or not set(data) <= set(_BECH32):
+    if not separator or prefix not in _HRPS or len(data) < 14 or not set(data) <= set(CHARACTERS):
         return False
-    expanded = [ord(char) >> 5 for char in prefix] + [0] + [ord(char) & 31 for char in prefix]
-    return _bech32_polymod(expanded + [_BECH32.index(char) for char in data]) in _BECH32_CONSTANTS
+    return bech32(prefix, numbers_of(data)) in _BECH32_CONSTANTS
 
 
 @validator("cashaddr", proves=True)
 def cashaddr(value: str) -> bool:
     """Bitcoin Cash, with or without its prefix."""
     text = value.lower().removeprefix("bitcoincash:")
-    if not 42 <= len(text) <= _LONGEST or not set(text) <= set(_BECH32):
+    if not 42 <= len(text) <= _LONGEST or not set(text) <= set(CHARACTERS):
         return False
-    check = 1
-    for number in (
-        [ord(char) & 31 for char in "bitcoincash"] + [0] + [_BECH32.index(char) for char in text]
-    ):
-        top = check >> 35
-        check = (check & 0x07FFFFFFFF) << 5 ^ number
-        for bit, generator in enumerate(_CASHADDR_GENERATOR):
-            check ^= generator if top >> bit & 1 else 0
-    return check == 1
+    return cash_address("bitcoincash", numbers_of(text)) == 1
 
 
 @validator("ethereum_address", proves=True)

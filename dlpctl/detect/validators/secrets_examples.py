@@ -9,11 +9,10 @@ import zlib
 from collections.abc import Callable
 from random import Random
 
+from dlpctl.detect.validators.bech32 import CHARACTERS, bech32
 from dlpctl.detect.validators.secrets_structure import (
     BASE36,
     BASE62,
-    BECH32,
-    bech32_checksum,
     in_base,
 )
 
@@ -43,9 +42,9 @@ def gitlab_routable(source: Random) -> str:
 def age_key(source: Random) -> str:
     prefix = "age-secret-key-"
     data = [source.randrange(32) for _ in range(52)]
-    return (
-        prefix + "1" + "".join(BECH32[number] for number in data + bech32_checksum(prefix, data))
-    ).upper()
+    checksum = bech32(prefix, [*data, *[0] * 6]) ^ 1
+    data += [checksum >> 5 * (5 - at) & 31 for at in range(6)]
+    return f"{prefix}1{''.join(CHARACTERS[number] for number in data)}".upper()
 
 
 def _base64_json(claims: dict[str, object]) -> str:

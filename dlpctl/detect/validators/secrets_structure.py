@@ -8,14 +8,13 @@ import zlib
 from itertools import pairwise
 
 from dlpctl.detect.validators import secrets_judge as judge
+from dlpctl.detect.validators.bech32 import CHARACTERS, bech32, numbers_of
 from dlpctl.detect.validators.secrets_literals import password
 from dlpctl.detect.validators.wordlists import read_words
 from dlpctl.regex import lazy
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
-BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
-_BECH32_GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
 _BASE64_URL = str.maketrans("-_", "+/")
 _LONGEST = 16_384
 _FEWEST_BYTES, _FEWEST_DECIMAL_BYTES = 8, 16
@@ -102,32 +101,12 @@ def basic_auth(value: str) -> bool:
     return url_password(secret) if secret else judge.is_random(text[:-1])
 
 
-def _polymod(numbers: list[int]) -> int:
-    checksum = 1
-    for number in numbers:
-        top = checksum >> 25
-        checksum = (checksum & 0x1FFFFFF) << 5 ^ number
-        for bit, generator in enumerate(_BECH32_GENERATOR):
-            checksum ^= generator if top >> bit & 1 else 0
-    return checksum
-
-
-def _expanded(prefix: str) -> list[int]:
-    return [ord(char) >> 5 for char in prefix] + [0] + [ord(char) & 31 for char in prefix]
-
-
-def bech32_checksum(prefix: str, data: list[int]) -> list[int]:
-    """Return the six checksum numbers that BIP-173 appends to the data."""
-    checksum = _polymod(_expanded(prefix) + data + [0] * 6) ^ 1
-    return [checksum >> 5 * (5 - at) & 31 for at in range(6)]
-
-
 def bech32_key(value: str) -> bool:
     """A key of age, with the checksum of BIP-173."""
     prefix, _, data = value.lower().rpartition("1")
-    if not prefix or len(value) > 200 or any(char not in BECH32 for char in data):
+    if not prefix or len(value) > 200 or any(char not in CHARACTERS for char in data):
         return False
-    return _polymod(_expanded(prefix) + [BECH32.index(char) for char in data]) == 1
+    return bech32(prefix, numbers_of(data)) == 1
 
 
 _KEY_HEADER = lazy(r"[A-Za-z-]{4,24}: [^\n\\]{0,200}")
