@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import filterfalse
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from itertools import compress, repeat
+from operator import is_
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from dlpctl.detect.values import scan_values
 from dlpctl.errors import StillExposedError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 _new = tuple.__new__
+_UNKNOWN: Any = object()
 _MOST_REMEMBERED = 1 << 24
 """Characters of the values that are remembered, each of which costs some more."""
 _COST = 100
@@ -167,17 +169,23 @@ class Remembering(Generic[Answer]):
 
     def __call__(self, header: str, values: Sequence[str], /) -> Sequence[Answer]:
         known = self._known.setdefault(header, {})
-        new = list(dict.fromkeys(filterfalse(known.__contains__, values) if known else values))
-        if new:
-            answers = self._judge(header, new)
-            known.update(zip(new, answers, strict=True))
-            self._size += sum(map(len, new)) + _COST * len(new)
-            if self._size > _MOST_REMEMBERED:
-                self._known.clear()
-                self._size = 0
-            if len(new) == len(values):
-                return answers
-        return list(map(known.__getitem__, values))
+        found: list[Any] = list(map(known.get, values, repeat(_UNKNOWN)))
+        new = list(dict.fromkeys(compress(values, map(is_, found, repeat(_UNKNOWN)))))
+        if not new:
+            return found
+        answers = self._judge(header, new)
+        judged = dict(zip(new, answers, strict=True))
+        known |= judged
+        self._size += sum(map(len, new)) + _COST * len(new)
+        if self._size > _MOST_REMEMBERED:
+            self._known.clear()
+            self._size = 0
+        if len(new) == len(values):
+            return answers
+        return [
+            judged[value] if answer is _UNKNOWN else answer
+            for value, answer in zip(values, found, strict=True)
+        ]
 
 
 def _types(findings: Iterable[Finding]) -> tuple[str, ...]:
