@@ -1,7 +1,7 @@
 """Turns of a conversation: each answer right after what was asked for.
 
 `And the wifi password` by one speaker and `otter-lake-9` by the next reads like a label and its
-value, with a question mark or without.
+value, with a question mark or without. Turns are lines, or messages in JSON.
 """
 
 from __future__ import annotations
@@ -35,8 +35,19 @@ _LINE = (
     rf"(?:{_TIME})?(?:<[@+~]?[^\s:<>]{{1,40}}>|[A-Za-z+][^:<>{{}}\"=\n]{{0,90}}:)"
     r"[ \t]{1,3}[^\n]+\n\n?"
 )
-GATE = rf"(?:^|\n){_LINE}{_LINE}{_LINE}|[A-Za-z)]{_AT}[^\n]"
+_SAID = (
+    r'"(content|text|body|message|msg|value|question|answer|prompt|completion|input|output'
+    r'|response|reply)"[ ]?:[ ]?"'
+)
+GATE = rf"(?:^|\n){_LINE}{_LINE}{_LINE}|[A-Za-z)]{_AT}[^\n]|{_SAID}"
 _TURN = lazy(rf"(?m)^{_SPEAKER}(?P<said>[^\n]+)\n{{0,2}}".encode("latin-1"))
+_MESSAGE = lazy(
+    rf'{_SAID}(?P<said>(?:[^"\\\n]++|\\[^\n]|"(?![ ]?[,}}\]\r\n]))++)"'.encode("latin-1")
+)
+_ROLE = lazy(
+    rb'"(?i:role|user|author|from|sender|speaker|(?:user|real_?|display_?)?name)"[ ]?:[ ]?"([^"\n]+)'
+)
+"""The member of a message, or of what it is in, that tells who says it."""
 _LAST_SENTENCE = lazy(r"(?:\A|[.!?;][ ]+)([^.!?;]{3,100})[?!. ]*\Z")
 _POLITE = lazy(
     r"(?i)(?:[ ,]+(?:please|pls|plz|thanks|thx|again|then|bitte|danke|nochmal|denn|s'il (?:vous|te)"
@@ -59,6 +70,8 @@ _MOST_SPEAKERS = 6
 _LONGEST_REST = 240
 """The most bytes of further lines of a turn."""
 _LONGEST_QUESTION = _LONGEST_ANSWER = 160
+_WIDEST_GAP = 2048
+"""The most bytes of other members between messages."""
 
 
 class _Turn(NamedTuple):
@@ -109,7 +122,7 @@ class TurnsText(DerivedText):
 
 def _pairs(data: bytes) -> Iterator[_Pair]:
     """Yield what each speaker says right after another one."""
-    for turns in _conversations(data):
+    for turns in chain(_conversations(data), _messages(data)):
         for asked, answered in pairwise(turns):
             end = asked.text[-_LONGEST_QUESTION:]
             end = end[: end.rfind("?") + 1 or None].rstrip(" \r\t?!.")
@@ -136,6 +149,21 @@ def _conversations(data: bytes) -> Iterator[list[_Turn]]:
             if end - last.end() > _LONGEST_REST:
                 turns = []
         last = found
+
+
+def _messages(data: bytes) -> Iterator[list[_Turn]]:
+    """Yield the messages in JSON after each other."""
+    turns: list[_Turn] = []
+    last = 0
+    for found in _MESSAGE.finditer(data):
+        start, end = found.span("said")
+        if start - last > _WIDEST_GAP:
+            yield turns
+            turns = []
+        speaker = _ROLE.search(data, max(last, start - _WIDEST_GAP), start) or found
+        turns.append(_Turn(speaker[1].decode(), start, _in_line(data[start:end])))
+        last = end
+    yield turns
 
 
 def _in_line(text: bytes) -> str:
