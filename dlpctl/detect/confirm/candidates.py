@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from dlpctl.detect.confirm.features import Candidate, common_words, decoded
-from dlpctl.detect.validators import secrets_judge, secrets_literals
+from dlpctl.detect.validators import secrets_judge, secrets_literals, secrets_phrases
 from dlpctl.detect.validators.remembered import remembered
 from dlpctl.regex import lazy
 
@@ -56,9 +56,11 @@ _NAME_GOES_ON = lazy(r"[\w-]*")
 _OF_PHRASES = lazy("phrase|seed|mnemonic|bip")
 _PHRASE = lazy(
     r"[^\n:=]{0,40}(?:[:=][ \t]{0,4}|[ \t]is[ \t])"
-    r"(?P<words>[a-z]{2,12}(?: [a-z]{2,12}){2,11})[ \t]*(?:\r?\n|$)"
+    r"(?P<words>[a-z]{2,12}(?: [a-z]{2,12}){2,23})[ \t]*(?:(?P<told>[.,;)])|\r?\n|$)"
 )
 """The words of a passphrase without quotes."""
+_OF_MNEMONIC = 8
+"""More blanks than are in a row of words that a sentence about a passphrase starts with."""
 _BEFORE_LABEL = ("", " ", "(", "_", "-", "'", '"', "`", "*")
 _TO_LABEL = lazy(
     r"[\"'`*]{0,3},?[ \t](?:\(|<?-{1,3} ?|= ?|\xe2\x86\x90 ?|\xe2\x80[\x93\x94] )?"
@@ -125,7 +127,11 @@ def _after(text: str, label: tuple[int, int], limit: int, is_cut: bool) -> Itera
     if text[label[1] : label[1] + 1] == "-" and text[label[1] + 1 : after].isdigit():
         return  # a code, such as that of a region: PW-214
     name = text[slice(*label)].lower()
-    if _OF_PHRASES.search(name) and (found := _PHRASE.match(text, after)):
+    if (
+        _OF_PHRASES.search(name)
+        and (found := _PHRASE.match(text, after))
+        and (not found["told"] or _is_drawn(found["words"]))
+    ):
         yield Candidate(text, label, found.span("words"), "")
     if assigned := _assigned(text, label, after, limit):
         yield assigned
@@ -222,6 +228,11 @@ def _trimmed(text: str, found: re.Match[str]) -> tuple[int, int]:
     ):
         end -= 1
     return start, end
+
+
+def _is_drawn(words: str) -> bool:
+    """Return whether words are no part of a sentence, as are those of mnemonics."""
+    return words.count(" ") >= _OF_MNEMONIC or secrets_phrases.phrase(words)
 
 
 def _is_word(text: str) -> bool:
