@@ -37,6 +37,7 @@ _ASSIGNED = lazy(
 _TO_SEPARATOR = lazy(r"[^,;]*")
 _ORDINARY = lazy(r"(?:[!#$%&*+.0-9?@A-Z^_a-z~-]|[^\x00-\x7f])*")
 _SHORTEST, _SHORTEST_NUMBER, _LONGEST = 4, 6, 65
+_OPENS_SENTENCE = "¿¡"
 _FEWEST = 3
 """The least number of different characters of what is not a number."""
 _HEX, _ABSTRACT = lazy(r"[0-9a-f]{8,}"), lazy(r"[a-z]{4,}(?:ity|ment|ness|tion)s?")
@@ -47,7 +48,7 @@ _TIME, _STANDARD = (
 _LEET, _WORDS = lazy(r"\$[a-z]+\d+[a-z]+\d[a-z\d!]*"), lazy(r"[a-z]+")
 _CALLED = ("(", "[", ": ")
 """The text after the name of a function or an array, and after another label."""
-_ESCAPED = lazy(r"\\u[0-9a-f]{4}")
+_ESCAPED = lazy(r"\\(?:u[0-9a-f]{4}|[nrt])")
 _IN_ADDRESS = lazy(r"://[\w.:-]{1,60}/[^\s?#]{0,60}\Z")
 _STEM = secrets_literals.PASSWORD_STEM
 _OF_NUMBERS = lazy(r"pin|puk|code|wi-?fi|wlan|clave|senha")
@@ -247,6 +248,7 @@ def _is_possible(value: str, label: str, quote: str) -> bool:
     lowered = value.lower()
     if (
         not _SHORTEST <= len(value) <= _LONGEST
+        or value[0] in _OPENS_SENTENCE
         or (len(set(lowered)) < _FEWEST and not value.isdigit())
         or lowered.rstrip("!?*") in common_words()
         or _letters(lowered) in _letters(label)

@@ -7,7 +7,7 @@ value, with a question mark or without. Turns are lines, or messages in JSON.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -36,13 +36,15 @@ _LINE = (
     r"[ \t]{1,3}[^\n]+\n\n?"
 )
 _SAID = (
-    r'"(content|text|body|message|msg|value|question|answer|prompt|completion|input|output'
-    r'|response|reply)"[ ]?:[ ]?"'
+    r'"(?:content|text[eo]?|testo|body|message|msg|value|question|answer|prompt|completion|input'
+    r"|output|response|reply|nachricht|frage|antwort|mensaje|pregunta|respuesta|messaggio|domanda"
+    r'|risposta|mensagem|pergunta|resposta)"[ ]?:[ ]?"'
 )
-GATE = rf"(?:^|\n){_LINE}{_LINE}{_LINE}|[A-Za-z)]{_AT}[^\n]|{_SAID}"
+GATE = rf"(?:^|\n){_LINE}{_LINE}{_LINE}|[A-Za-z)]{_AT}[^\n]"
+MESSAGES = _SAID
 _TURN = lazy(rf"(?m)^{_SPEAKER}(?P<said>[^\n]+)\n{{0,2}}".encode("latin-1"))
 _MESSAGE = lazy(
-    rf'{_SAID}(?P<said>(?:[^"\\\n]++|\\[^\n]|"(?![ ]?[,}}\]\r\n]))++)"'.encode("latin-1")
+    rf'{_SAID}(?P<said>(?:[^"\\]++|\\.|"(?![ ]?[,}}\]\r\n]))++)"'.encode("latin-1")
 )
 _ROLE = lazy(
     rb'"(?i:role|user|author|from|sender|speaker|(?:user|real_?|display_?)?name)"[ ]?:[ ]?"([^"\n]+)'
@@ -72,6 +74,8 @@ _LONGEST_REST = 240
 _LONGEST_QUESTION = _LONGEST_ANSWER = 160
 _WIDEST_GAP = 2048
 """The most bytes of other members between messages."""
+_LONGEST_ROLE = 64
+"""The bytes before a message that may tell who says it, in any language."""
 
 
 class _Turn(NamedTuple):
@@ -107,8 +111,17 @@ class TurnsText(DerivedText):
 
     @classmethod
     def of(cls, data: bytes) -> TurnsText | None:
-        """Return the answers in a conversation; None without any."""
-        pairs = list(_pairs(data))
+        """Return the answers in the lines of a conversation; None without any."""
+        return cls._of(_conversations(data))
+
+    @classmethod
+    def of_messages(cls, data: bytes) -> TurnsText | None:
+        """Return the answers in messages of JSON; None without any."""
+        return cls._of(_messages(data))
+
+    @classmethod
+    def _of(cls, conversations: Iterable[Sequence[_Turn]]) -> TurnsText | None:
+        pairs = list(_pairs(conversations))
         return cls(pairs) if pairs else None
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:
@@ -120,9 +133,9 @@ class TurnsText(DerivedText):
         return start + moved, end + moved
 
 
-def _pairs(data: bytes) -> Iterator[_Pair]:
+def _pairs(conversations: Iterable[Sequence[_Turn]]) -> Iterator[_Pair]:
     """Yield what each speaker says right after another one."""
-    for turns in chain(_conversations(data), _messages(data)):
+    for turns in conversations:
         for asked, answered in pairwise(turns):
             end = asked.text[-_LONGEST_QUESTION:]
             end = end[: end.rfind("?") + 1 or None].rstrip(" \r\t?!.")
@@ -160,8 +173,10 @@ def _messages(data: bytes) -> Iterator[list[_Turn]]:
         if start - last > _WIDEST_GAP:
             yield turns
             turns = []
-        speaker = _ROLE.search(data, max(last, start - _WIDEST_GAP), start) or found
-        turns.append(_Turn(speaker[1].decode(), start, _in_line(data[start:end])))
+        first = max(last, start - _WIDEST_GAP)
+        role = _ROLE.search(data, first, start)
+        speaker = role[1] if role else data[max(first, start - _LONGEST_ROLE) : start]
+        turns.append(_Turn(_in_line(speaker), start, _in_line(data[start:end])))
         last = end
     yield turns
 
