@@ -6,6 +6,7 @@ value, with a question mark or without. Turns are lines, or messages in JSON.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
@@ -36,18 +37,18 @@ _LINE = (
     r"[ \t]{1,3}[^\n]+\n\n?"
 )
 _SAID = (
-    r'"(?:content|text[eo]?|testo|body|message|msg|value|question|answer|prompt|completion|input'
-    r"|output|response|reply|nachricht|frage|antwort|mensaje|pregunta|respuesta|messaggio|domanda"
+    r'"(?:content|text[eo]?|testo|body|message|msg|question|answer|prompt|completion'
+    r"|response|reply|nachricht|frage|antwort|mensaje|pregunta|respuesta|messaggio|domanda"
     r'|risposta|mensagem|pergunta|resposta)"[ ]?:[ ]?"'
 )
 GATE = rf"(?:^|\n){_LINE}{_LINE}{_LINE}|[A-Za-z)]{_AT}[^\n]"
 MESSAGES = _SAID
 _TURN = lazy(rf"(?m)^{_SPEAKER}(?P<said>[^\n]+)\n{{0,2}}".encode("latin-1"))
-_MESSAGE = lazy(
-    rf'{_SAID}(?P<said>(?:[^"\\]++|\\.|"(?![ ]?[,}}\]\r\n]))++)"'.encode("latin-1")
-)
+_MESSAGE = lazy(rf'{_SAID}(?P<said>(?:[^"\\]++|\\.|"(?![ ]?[,}}\]\r\n]))++)'.encode(), re.DOTALL)
+"""A string up to its end, or that of the text: none is searched twice."""
 _ROLE = lazy(
-    rb'"(?i:role|user|author|from|sender|speaker|(?:user|real_?|display_?)?name)"[ ]?:[ ]?"([^"\n]+)'
+    rb'"(?i:role|user|author|from|sender|speaker|(?:user|real_?|display_?)?name)"[ ]?:'
+    rb'[ ]?"([^"\n]+)'
 )
 """The member of a message, or of what it is in, that tells who says it."""
 _LAST_SENTENCE = lazy(r"(?:\A|[.!?;][ ]+)([^.!?;]{3,100})[?!. ]*\Z")
@@ -68,6 +69,11 @@ _YES = lazy(
 )
 _WORD = lazy(r"([^\s\"'`.,:;?!]*[^\W\d][^\s\"'`.,:;?!]*)[.!]?")
 """An answer of a word: in quotes, it is no name of a variable."""
+_OF_AMOUNT = lazy(
+    r"(?i)(?:how (?:many|much|long|often|far)|wie ?(?:viele?|lange?|oft)|combien|cu[aá]nt[oa]s?"
+    r"|quant[oaie]s?)\b"
+)
+"""A question that nobody answers with a secret."""
 _MOST_SPEAKERS = 6
 _LONGEST_REST = 240
 """The most bytes of further lines of a turn."""
@@ -140,7 +146,7 @@ def _pairs(conversations: Iterable[Sequence[_Turn]]) -> Iterator[_Pair]:
             end = asked.text[-_LONGEST_QUESTION:]
             end = end[: end.rfind("?") + 1 or None].rstrip(" \r\t?!.")
             question = _LAST_SENTENCE.search(_POLITE.sub("", end))
-            if question and asked.speaker != answered.speaker:
+            if question and asked.speaker != answered.speaker and not _OF_AMOUNT.match(question[1]):
                 yes = _YES.match(answered.text)
                 skipped = yes.end() if yes else 0
                 start = answered.start + len(answered.text[:skipped].encode())
