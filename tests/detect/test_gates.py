@@ -20,6 +20,7 @@ COMPOUND = b'{"memberTaxId1": "912-70-4418"}\n'
 MISREAD = b"Bank Acc0unt N0: 447ll82\n"
 QUERY = b"GET /?name=Laura+Kowalski HTTP/1.1\n"
 LOGGED = b"2026-10-02 08:14:11 INFO a\n2026-10-02 08:14:12 WARN b\n2026-10-02 08:14:13 INFO c\n"
+CHAT = b'{"role": "bot", "content": "Your PIN?"}, {"role": "user", "content": "8306"}\n'
 CLEAN = b"def compare(first: str, second: str) -> bool:\n    return first < second\n"
 
 
@@ -39,6 +40,7 @@ def test_gates_change_no_derived_text(gates: Gates) -> None:
         MISREAD,
         QUERY,
         LOGGED,
+        CHAT,
         *tables,
         *(valid_utf8(kind.make(Values(0))) for kind in kinds()),
     ):

@@ -114,6 +114,9 @@ rowan: whats the server pw;teo: sunny_meadow;rowan: thanks;teo: bye
 rowan — Today at 7:14 PM;whats the server pw again;teo — Today at 7:15 PM;sunny4meadow but change your nick;rowan — Today at 7:15 PM;ok;teo — Today at 7:16 PM;bye
 Agent Ann Lee: the answer to your secret question?;Client: yes, it was Saint Olaf.;Agent: ok;Client: bye
 ann: und die PIN der Karte?;bob: ungern, aber gut: 8306;ann: ok;bob: bis dann
+[{"role": "assistant", "content": "The answer to your secret question?"}, {"role": "user", "content": "yes, it was Saint Olaf"}]
+"[{\\"rolle\\":\\"bot\\",\\"text\\":\\"Und die PIN der Karte?\\"},{\\"rolle\\":\\"gast\\",\\"text\\":\\"8306\\"}]"
+the passphrase is violet anchor sunday drum, please rotate it
 """
 NOT_WRITTEN = """
 {"text": "Das Passwort darf nicht mit dem alten \\u00fcbereinstimmen."}
@@ -149,6 +152,9 @@ variable "db_pass" {;  type = string;}
 @Value("${db.password}");private String password;
 the password to decrypt the PKCS12 lump
 It's now 14:30, and the password page is slow.
+The pass phrase is only used once, and the passphrase for the key is the same as yours.
+{"role": "bot", "content": "How many digits has your PIN?"}, {"role": "user", "content": "8306"}
+Jimena: \\u00bfcu\\u00e1l es la clave del portal?
 The keypad sends 4821 events, and the cancello is 3417 mm wide.
 "ClientRequestToken": "a8ca07e4-61ec-4399-99f4-19853801bcd5"
 """

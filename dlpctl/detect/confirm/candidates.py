@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from dlpctl.detect.confirm.features import Candidate, common_words, decoded
-from dlpctl.detect.validators import secrets_judge, secrets_literals
+from dlpctl.detect.validators import secrets_judge, secrets_literals, secrets_phrases
 from dlpctl.detect.validators.remembered import remembered
 from dlpctl.regex import lazy
 
@@ -37,6 +37,7 @@ _ASSIGNED = lazy(
 _TO_SEPARATOR = lazy(r"[^,;]*")
 _ORDINARY = lazy(r"(?:[!#$%&*+.0-9?@A-Z^_a-z~-]|[^\x00-\x7f])*")
 _SHORTEST, _SHORTEST_NUMBER, _LONGEST = 4, 6, 65
+_OPENS_SENTENCE = "¿¡"
 _FEWEST = 3
 """The least number of different characters of what is not a number."""
 _HEX, _ABSTRACT = lazy(r"[0-9a-f]{8,}"), lazy(r"[a-z]{4,}(?:ity|ment|ness|tion)s?")
@@ -47,18 +48,20 @@ _TIME, _STANDARD = (
 _LEET, _WORDS = lazy(r"\$[a-z]+\d+[a-z]+\d[a-z\d!]*"), lazy(r"[a-z]+")
 _CALLED = ("(", "[", ": ")
 """The text after the name of a function or an array, and after another label."""
-_ESCAPED = lazy(r"\\u[0-9a-f]{4}")
+_ESCAPED = lazy(r"\\(?:u[0-9a-f]{4}|[nrt])")
 _IN_ADDRESS = lazy(r"://[\w.:-]{1,60}/[^\s?#]{0,60}\Z")
 _STEM = secrets_literals.PASSWORD_STEM
-_OF_NUMBERS = lazy(r"pin|puk|code|wi-?fi|wlan")
+_OF_NUMBERS = lazy(r"pin|puk|code|wi-?fi|wlan|clave|senha")
 _CONTROL = lazy(r"[\x00-\x08\x0e-\x1f\x7f]")
 _NAME_GOES_ON = lazy(r"[\w-]*")
 _OF_PHRASES = lazy("phrase|seed|mnemonic|bip")
 _PHRASE = lazy(
     r"[^\n:=]{0,40}(?:[:=][ \t]{0,4}|[ \t]is[ \t])"
-    r"(?P<words>[a-z]{2,12}(?: [a-z]{2,12}){2,11})[ \t]*(?:\r?\n|$)"
+    r"(?P<words>[a-z]{2,12}(?: [a-z]{2,12}){2,23})[ \t]*(?:(?P<told>[.,;)])|\r?\n|$)"
 )
 """The words of a passphrase without quotes."""
+_OF_MNEMONIC = 8
+"""More blanks than are in a row of words that a sentence about a passphrase starts with."""
 _BEFORE_LABEL = ("", " ", "(", "_", "-", "'", '"', "`", "*")
 _TO_LABEL = lazy(
     r"[\"'`*]{0,3},?[ \t](?:\(|<?-{1,3} ?|= ?|\xe2\x86\x90 ?|\xe2\x80[\x93\x94] )?"
@@ -125,7 +128,11 @@ def _after(text: str, label: tuple[int, int], limit: int, is_cut: bool) -> Itera
     if text[label[1] : label[1] + 1] == "-" and text[label[1] + 1 : after].isdigit():
         return  # a code, such as that of a region: PW-214
     name = text[slice(*label)].lower()
-    if _OF_PHRASES.search(name) and (found := _PHRASE.match(text, after)):
+    if (
+        _OF_PHRASES.search(name)
+        and (found := _PHRASE.match(text, after))
+        and (not found["told"] or _is_drawn(found["words"]))
+    ):
         yield Candidate(text, label, found.span("words"), "")
     if assigned := _assigned(text, label, after, limit):
         yield assigned
@@ -224,6 +231,11 @@ def _trimmed(text: str, found: re.Match[str]) -> tuple[int, int]:
     return start, end
 
 
+def _is_drawn(words: str) -> bool:
+    """Return whether words are no part of a sentence, as are those of mnemonics."""
+    return words.count(" ") >= _OF_MNEMONIC or secrets_phrases.phrase(words)
+
+
 def _is_word(text: str) -> bool:
     """Return whether a text is a word, or one with a digit: `Version2`."""
     return text.isalnum() and sum(map(str.isdigit, text)) < 2
@@ -236,6 +248,7 @@ def _is_possible(value: str, label: str, quote: str) -> bool:
     lowered = value.lower()
     if (
         not _SHORTEST <= len(value) <= _LONGEST
+        or value[0] in _OPENS_SENTENCE
         or (len(set(lowered)) < _FEWEST and not value.isdigit())
         or lowered.rstrip("!?*") in common_words()
         or _letters(lowered) in _letters(label)

@@ -80,6 +80,7 @@ GATES: tuple[Gate, ...] = (
     *READING_GATES,
     *(reading.GATE for reading in (compound, escaped, followed, groups, listings)),
     *(reading.GATE for reading in (logged, turns, unwrapped)),
+    turns.MESSAGES,
     RAW_STARTS,
     HIDES_WORDS,
 )
@@ -87,7 +88,7 @@ GATES: tuple[Gate, ...] = (
 _LINE_END = ord("\n")
 _MOST_TIMES = 4
 _RAW_RUN = lazy(RAW_RUN.encode())
-_LIST = lazy(rb"(?m)^1[.)] [^\n]+\n2[.)] |:[ ]?\n[*-] [^\n]+\n[*-] ")
+_LIST = lazy(rb"(?m)^1[.)] [^\n]+\n2[.)] |:[ ]?\n[*-] [^\n]+\n[*-] |^BEGIN:V|^PID\|")
 _FRAME = lazy(
     rb"(?<=[ :=(,\[])(?:\"(?=[^\"\n]{3,}\n)|'(?=[^'\n]{3,}\n))|(?<=[a-z\"])>(?=[^<>\n]{3,}\n)"
     rb"|[\"'](?=[\])}][\"'\])}]{0,7}[,;]?(?:\n|\Z))|<(?=/[a-z]{1,8}>(?:</[a-z]{1,8}>)*(?:\n|\Z))"
@@ -138,8 +139,7 @@ def _texts_but_columns(
         texts += _of_lines(entries, entries.data, words, may_match)
         if _LIST.search(entries.data):  # other lines are searched in the text itself
             texts.append(entries)
-    if may_match(turns.GATE, data) and (answers := TurnsText.of(data)):
-        texts.append(answers)
+    texts += _answers(data, data, may_match)
     texts += _decoded_texts(data, runs, may_match)
     texts += dumped_texts(data)
     if may_match(numbered.GATE, data) and (listing := numbered_text(data)):
@@ -167,8 +167,15 @@ def _of_lines(
     headers = _headers(lines, may_match)
     if headers and (cells := Columns.of(lines, headers, None, words)):
         yield _NestedText(cells, text)
+    yield from (_NestedText(each, text) for each in _answers(lines, text.data, may_match))
+
+
+def _answers(lines: bytes, data: bytes, may_match: MayMatch) -> Iterator[TurnsText]:
+    """Yield the answers in lines of a conversation, and in messages of JSON."""
     if may_match(turns.GATE, lines) and (answers := TurnsText.of(lines)):
-        yield _NestedText(answers, text)
+        yield answers
+    if may_match(turns.MESSAGES, data) and (answers := TurnsText.of_messages(data)):
+        yield answers
 
 
 _READINGS: tuple[tuple[str, Callable[[bytes], Iterable[DerivedText]]], ...] = (

@@ -1,13 +1,14 @@
 """Turns of a conversation: each answer right after what was asked for.
 
 `And the wifi password` by one speaker and `otter-lake-9` by the next reads like a label and its
-value, with a question mark or without.
+value, with a question mark or without. Turns are lines, or messages in JSON.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -35,8 +36,21 @@ _LINE = (
     rf"(?:{_TIME})?(?:<[@+~]?[^\s:<>]{{1,40}}>|[A-Za-z+][^:<>{{}}\"=\n]{{0,90}}:)"
     r"[ \t]{1,3}[^\n]+\n\n?"
 )
+_SAID = (
+    r'"(?:content|text[eo]?|testo|body|message|msg|question|answer|prompt|completion'
+    r"|response|reply|nachricht|frage|antwort|mensaje|pregunta|respuesta|messaggio|domanda"
+    r'|risposta|mensagem|pergunta|resposta)"[ ]?:[ ]?"'
+)
 GATE = rf"(?:^|\n){_LINE}{_LINE}{_LINE}|[A-Za-z)]{_AT}[^\n]"
+MESSAGES = _SAID
 _TURN = lazy(rf"(?m)^{_SPEAKER}(?P<said>[^\n]+)\n{{0,2}}".encode("latin-1"))
+_MESSAGE = lazy(rf'{_SAID}(?P<said>(?:[^"\\]++|\\.|"(?![ ]?[,}}\]\r\n]))++)'.encode(), re.DOTALL)
+"""A string up to its end, or that of the text: none is searched twice."""
+_ROLE = lazy(
+    rb'"(?i:role|user|author|from|sender|speaker|(?:user|real_?|display_?)?name)"[ ]?:'
+    rb'[ ]?"([^"\n]+)'
+)
+"""The member of a message, or of what it is in, that tells who says it."""
 _LAST_SENTENCE = lazy(r"(?:\A|[.!?;][ ]+)([^.!?;]{3,100})[?!. ]*\Z")
 _POLITE = lazy(
     r"(?i)(?:[ ,]+(?:please|pls|plz|thanks|thx|again|then|bitte|danke|nochmal|denn|s'il (?:vous|te)"
@@ -55,10 +69,19 @@ _YES = lazy(
 )
 _WORD = lazy(r"([^\s\"'`.,:;?!]*[^\W\d][^\s\"'`.,:;?!]*)[.!]?")
 """An answer of a word: in quotes, it is no name of a variable."""
+_OF_AMOUNT = lazy(
+    r"(?i)(?:how (?:many|much|long|often|far)|wie ?(?:viele?|lange?|oft)|combien|cu[aá]nt[oa]s?"
+    r"|quant[oaie]s?)\b"
+)
+"""A question that nobody answers with a secret."""
 _MOST_SPEAKERS = 6
 _LONGEST_REST = 240
 """The most bytes of further lines of a turn."""
 _LONGEST_QUESTION = _LONGEST_ANSWER = 160
+_WIDEST_GAP = 2048
+"""The most bytes of other members between messages."""
+_LONGEST_ROLE = 64
+"""The bytes before a message that may tell who says it, in any language."""
 
 
 class _Turn(NamedTuple):
@@ -94,8 +117,17 @@ class TurnsText(DerivedText):
 
     @classmethod
     def of(cls, data: bytes) -> TurnsText | None:
-        """Return the answers in a conversation; None without any."""
-        pairs = list(_pairs(data))
+        """Return the answers in the lines of a conversation; None without any."""
+        return cls._of(_conversations(data))
+
+    @classmethod
+    def of_messages(cls, data: bytes) -> TurnsText | None:
+        """Return the answers in messages of JSON; None without any."""
+        return cls._of(_messages(data))
+
+    @classmethod
+    def _of(cls, conversations: Iterable[Sequence[_Turn]]) -> TurnsText | None:
+        pairs = list(_pairs(conversations))
         return cls(pairs) if pairs else None
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:
@@ -107,14 +139,14 @@ class TurnsText(DerivedText):
         return start + moved, end + moved
 
 
-def _pairs(data: bytes) -> Iterator[_Pair]:
+def _pairs(conversations: Iterable[Sequence[_Turn]]) -> Iterator[_Pair]:
     """Yield what each speaker says right after another one."""
-    for turns in _conversations(data):
+    for turns in conversations:
         for asked, answered in pairwise(turns):
             end = asked.text[-_LONGEST_QUESTION:]
             end = end[: end.rfind("?") + 1 or None].rstrip(" \r\t?!.")
             question = _LAST_SENTENCE.search(_POLITE.sub("", end))
-            if question and asked.speaker != answered.speaker:
+            if question and asked.speaker != answered.speaker and not _OF_AMOUNT.match(question[1]):
                 yes = _YES.match(answered.text)
                 skipped = yes.end() if yes else 0
                 start = answered.start + len(answered.text[:skipped].encode())
@@ -136,6 +168,23 @@ def _conversations(data: bytes) -> Iterator[list[_Turn]]:
             if end - last.end() > _LONGEST_REST:
                 turns = []
         last = found
+
+
+def _messages(data: bytes) -> Iterator[list[_Turn]]:
+    """Yield the messages in JSON after each other."""
+    turns: list[_Turn] = []
+    last = 0
+    for found in _MESSAGE.finditer(data):
+        start, end = found.span("said")
+        if start - last > _WIDEST_GAP:
+            yield turns
+            turns = []
+        first = max(last, start - _WIDEST_GAP)
+        role = _ROLE.search(data, first, start)
+        speaker = role[1] if role else data[max(first, start - _LONGEST_ROLE) : start]
+        turns.append(_Turn(_in_line(speaker), start, _in_line(data[start:end])))
+        last = end
+    yield turns
 
 
 def _in_line(text: bytes) -> str:

@@ -55,7 +55,8 @@ def find(region: Tagged, *, among_persons: bool) -> Iterator[tuple[int, int, flo
     """Yield spans of tokens with a score; more of them in a text that names other persons."""
     words, tokens = region.words, region.tokens
     keys = set(map(_key, words))
-    commas, colons = _inner_marks(tokens, ", "), _marks_of(tokens, ": ")
+    commas = _inner_marks(tokens, ", ")
+    colons = _marks_of(tokens, " : " if " : " in tokens else ": ")
     if not _HONORIFICS.isdisjoint(tokens):
         yield from _before_honorific(words)
     yield from _on_ticket(words, _inner_marks(tokens, "/"))

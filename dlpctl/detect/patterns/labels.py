@@ -113,7 +113,7 @@ _BETWEEN = rf"(?:'l)?{_APART}(?:(?:d(?:el?|[aiou]s?)?|l[ae]s?|of|the|za|i|y)[ _.
 _ENDING = r"[^\x00-\x40\[-`{-\x{BF}]{0,14}"
 _ABBREVIATED = r"\.?[ _\-/]?"
 # A short label is ambiguous, so its value must follow directly.
-_NOUN = r"(?i:number|n[uú]mero|nummer|num|no|nro?|n|č|br|broj|szám|sz|n\.?[°º]|№|#|id|code|card)"
+_NOUN = r"(?i:number|n[uú]mero|nummer|num|no|nro?|č|br|broj|szám|sz|n\.?[°º]|№|#|id|code|card)"
 _VERB = (
     r"(?i:is|was|je|jest|era|fue|war|on (?:record|file)|its|it['’]s|ist|lautet|es(?: el| la)?|est"
     r"|è|é|är|er|on|to|adalah)"
@@ -123,7 +123,7 @@ _OF = r"(?:del?|de la|del+a|d[eo]s|du|d[oa]s?|of the|of|der|van de)"
 _WHOSE = rf"[ _](?:{_OF} )?[a-z\x{{DF}}-\x{{17F}}]{{3,14}}"
 _SIGN = rf"(?:[\t :=#|\"'“”„«»(\[,>→⇒\-{_PARTICLE}]|</?t[dh]>|\.{{3,60}}| +)"
 _NEAR = (
-    rf"(?:[ _.\-]{{0,2}}{_NOUN}(?:[ _.\-]{{1,2}}{_NOUN})?)?"
+    rf"(?:(?:[ _.\-]{{0,2}}{_NOUN}|[ _.\-]{{1,2}}[nN])(?:[ _.\-]{{1,2}}{_NOUN})?)?"
     rf"(?:\.?[\"'\])]{{0,2}}(?:[\t ]{_VERB}?)?"
     rf"(?:(?:{_SIGN}{{1,8}}|{_SIGN}{{0,4}}\r?\n{_SIGN}{{0,6}})|{_ANSWER}[\s:\"'(#])"
     rf"|\.?(?:{_WHOSE}|{_ASIDE})[\"']?[ ]?[:=|\t][\s\"']{{0,4}})"
