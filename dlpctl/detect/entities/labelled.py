@@ -189,7 +189,10 @@ def _table(text: str, at: int, cells: Cells, flags: Flags) -> tuple[int, Header 
     if delimiter not in written:
         delimiter = _ALIGNED
     parts, _ = _split(written, delimiter)
-    if len(parts) < 2 or not _goes_on(text, end + 1, delimiter, len(parts) - 1):
+    below = end + 1
+    if delimiter == _ALIGNED and text.startswith("\n", below):
+        below += 1
+    if len(parts) < 2 or not _goes_on(text, below, delimiter, len(parts) - 1):
         return end, None
     labels = [label.strip(" \"'*") for label in parts]
     if not 1 < len(labels) <= _MOST_COLUMNS or not all(map(_is_label, labels)):
@@ -312,6 +315,8 @@ def _rows(
             yield *_bare(rows.cells, rows.starts), rows.end
             continue
         line = text[rows.start : rows.end]
+        if not line and delimiter == _ALIGNED and not text.startswith("\n\n", rows.start - 2):
+            continue
         if not _may_be_rule(line, delimiter):
             cells, starts = _split(line.rstrip("\r"), delimiter)
             if line.count(delimiter) < count - 1 or (delimiter == _ALIGNED and len(cells) != count):
