@@ -11,7 +11,7 @@ from dlpctl.formats.markup import Html
 from dlpctl.formats.source import Readable
 
 _BETWEEN = re.compile(r'\\n(?P<lines>"\s*+,\s*+")|(?P<frame>\[\s*+"|"\s*+\])')
-"""What is between two lines, and around the lines of a text."""
+"""The marks between two lines of a text, and around its lines."""
 
 
 class Notebook(Json):

@@ -1,4 +1,5 @@
-"""Logged texts: the lines of a text without the times and levels that a log writes before each.
+"""Logged texts: the lines of a text without the times and levels that a log writes before each,
+or the signs of a difference.
 
 Tools log the prompts, tables and conversations they handle, a line at a time. Lines that start
 alike, apart from numbers and levels, are read as the text that was logged.

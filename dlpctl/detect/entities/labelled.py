@@ -59,7 +59,7 @@ _BARE = 3
 _MOST_WORDS, _USUAL = 6, 3
 _BARS = "|│┃║"
 _ALIGNED = "  "
-"""What is at least between the cells of aligned columns."""
+"""The blanks that are at least between the cells of aligned columns."""
 _ALIGNED_CELL = lazy(r"\S+(?: \S+)*")
 _RULE = lazy(r"[-=|:+ \r─-╿]+")
 """Signs, and the lines that boxes are drawn with."""
