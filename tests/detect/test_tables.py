@@ -408,7 +408,7 @@ DRAWN = {
     "indented": " | id | tax id |\n |--|--|\n | 1 | {0} |\n | 2 | {1} |\n",
     "a difference": "+++ b\n@@ -0,0 +1,3 @@\n+id,tax id\n+1,{0}\n+2,{1}\n",
     "a colon of its own": "<dt>Tax ID<span class='colon'>:</span></dt>\n<dd><p>{0}</p></dd><dt>Tax ID<span>:</span></dt><dd>{1}</dd>",
-    "named elements": "<field_name>Tax ID</field_name><field_body><paragraph>{0}</paragraph></field_body><label>Tax ID</label><textarea>{1}</textarea>",
+    "named elements": "<field_name>Tax ID</field_name><field_body><paragraph class='NOTE'>{0}</paragraph></field_body><label>Tax ID</label><textarea class='NOTE'>{1}</textarea>".replace("NOTE", "x" * 120),
 }  # fmt: skip
 
 
