@@ -10,7 +10,8 @@ from dlpctl.formats.jsontext import Json
 from dlpctl.formats.markup import Html
 from dlpctl.formats.source import Readable
 
-_LINE_BREAK = re.compile(r'\\n("\s*+,\s*+")')
+_BETWEEN = re.compile(r'\\n(?P<lines>"\s*+,\s*+")|(?P<frame>\[\s*+"|"\s*+\])')
+"""The marks between two lines of a text, and around its lines."""
 
 
 class Notebook(Json):
@@ -25,9 +26,11 @@ class Notebook(Json):
     def views(self, source: str, readable: Readable, segments: Sequence[Segment]) -> Iterable[View]:
         parts: list[Piece | str] = []
         read = 0
-        for found in _LINE_BREAK.finditer(source):
-            start, end = found.span(1)
+        for found in _BETWEEN.finditer(source):
+            start, end = found.span(found.lastgroup or 0)
             parts.append(Piece(0, read, readable.offset_of(start)))
+            if found.lastgroup == "frame":
+                parts.append("\n")
             read = readable.offset_of(end)
         if parts:
             parts.append(Piece(0, read, len(readable.text)))

@@ -405,6 +405,10 @@ DRAWN = {
     "comma in a header": "Surname, first name   Tax ID\nRoe, Ada              {0}\nDoe, Bo               {1}\n",
     "HTML": "<table><tr><th>Id</th><th>Tax ID</th></tr><tr><td>1</td><td>{0}</td></tr><tr><td>2</td><td>{1}</td></tr></table>",
     "HTML in lines": "<thead>\n<tr>\n <th>Id</th>\n <th><b>Tax ID</b></th>\n</tr>\n</thead>\n<tbody>\n<tr>\n <td>1</td>\n <td> <b>{0}</b></td>\n</tr>\n<tr><td>2</td><td>{1}</td></tr></tbody>",
+    "indented": " | id | tax id |\n |--|--|\n | 1 | {0} |\n | 2 | {1} |\n",
+    "a difference": "+++ b\n@@ -0,0 +1,3 @@\n+id,tax id\n+1,{0}\n+2,{1}\n",
+    "a colon of its own": "<dt>Tax ID<span class='colon'>:</span></dt>\n<dd><p>{0}</p></dd><dt>Tax ID<span>:</span></dt><dd>{1}</dd>",
+    "named elements": "<field_name>Tax ID</field_name><field_body><paragraph class='NOTE'>{0}</paragraph></field_body><label>Tax ID</label><textarea class='NOTE'>{1}</textarea>".replace("NOTE", "x" * 120),
 }  # fmt: skip
 
 

@@ -224,7 +224,13 @@ LABELLED = [
     ),
     ("def create(owner, name):\n    return owner, name\n", [], []),
     ("adresse : 12 rue Cler, 75007 Paris\n", [], ["12 rue Cler, 75007 Paris"]),
-]
+    ("full_name  city\n---------  -----\nUzo Xyzzq  Essen\n\nUzo Vrxyl  Ely\n", ["Uzo Xyzzq", "Uzo Vrxyl"], []),
+    ("│ full_name │ id │\n├───────────┼────┤\n│ Uzo Xyzzq │ 1  │\n", ["Uzo Xyzzq"], []),
+    ("| full name | id |\n+===========+====+\n| Uzo Xyzzq | 1  |\n+-----------+----+\n", ["Uzo Xyzzq"], []),
+    ("'full_name','id'\n'Uzo Xyzzq','1'\n", ["Uzo Xyzzq"], []),
+    ("<row><full_name>Uzo Xyzzq</full_name><id>1</id></row>", ["Uzo Xyzzq"], []),
+    ("<author>the team</author><owner>platform-team</owner>", [], []),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "persons", "addresses"), LABELLED)

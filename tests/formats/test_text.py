@@ -390,6 +390,9 @@ def test_the_tables_that_a_notebook_shows_are_read() -> None:
     document = format_named("notebook").extract(source.encode(), LIMITS)
     column = view(document, "column")
     assert (column.context, column.text) == ("born on", "1985")
+    source = json.dumps({"cells": [{"source": ["| a | b |\n", "|--|--|\n", "| c | d |"]}]})
+    document = format_named("notebook").extract(source.encode(), LIMITS)
+    assert "\n| a | b |\n|--|--|\n| c | d |\n" in view(document, "cells").text
 
 
 def test_a_small_object_within_another_is_a_file() -> None:

@@ -1,4 +1,5 @@
-"""Logged texts: the lines of a text without the times and levels that a log writes before each.
+"""Logged texts: the lines of a text without the times and levels that a log writes before each,
+or the signs of a difference.
 
 Tools log the prompts, tables and conversations they handle, a line at a time. Lines that start
 alike, apart from numbers and levels, are read as the text that was logged.
@@ -26,12 +27,13 @@ _PREFIX = (
     rf"|(?:{_SOURCE} )?[\[(]?{_LEVEL}[\])]?:?(?:[ |]{{1,3}}{_SOURCE})?)[ ]"
 )
 """The time of an entry with its process, or with its level and the thread."""
-GATE = rf"(?:^|\n){_SECOND}[^\n]*\n{_SECOND}"
+_DIFFERENCES = r"\n@@ -[0-9]"
+GATE = rf"(?:^|\n){_SECOND}[^\n]*\n{_SECOND}|{_DIFFERENCES}"
 """Only the times: of complete prefixes, Hyperscan would make states for half a minute."""
-_ENTRY = lazy(rf"(?m)^({_PREFIX})[^\n]*\n?".encode())
+_ENTRY = lazy(rf"(?m)^({_PREFIX}|[+-])[^\n]*\n?".encode())
 _LOGGER = lazy(rb" ?[\w.$/-]{1,80}(?: ?:| -| \|) ")
 _VARIABLE = lazy(rf"[0-9]+|{_LEVEL} ?".encode())
-_FEWEST = 3
+_FEWEST, _FEWEST_OF_SIGN = 3, 2
 
 _Prefix = tuple[int, int]
 
@@ -76,7 +78,7 @@ def _prefixes(data: bytes) -> Iterator[_Prefix]:
         entries.append((run, _VARIABLE.sub(b"", entry[1]), entry.span(1)))
     for _, alike in groupby(entries, key=lambda entry: entry[:2]):
         spans = [span for *_, span in alike]
-        if len(spans) >= _FEWEST:
+        if len(spans) >= (_FEWEST if _VARIABLE.search(data, *spans[0]) else _FEWEST_OF_SIGN):
             logger = _LOGGER.match(data, spans[0][1])
             named = logger[0] if logger else b""
             if all(data.startswith(named, end) for _, end in spans):

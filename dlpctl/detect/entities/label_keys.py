@@ -72,12 +72,12 @@ _WRITTEN = lazy(r"[A-ZÀ-Þ](?:[^\WA-ZÀ-Þ\d_]+|[A-ZÀ-Þ]+)")  # as in a lette
 _LABEL = lazy(r"(?<!\w)([^\W\d_]\w{3,40}+)[\"']?\)?\s?\Z")  # also lower(name) = '...'
 _LONGEST = 44
 """The most characters of a label, with what may be between it and its mark."""
-_MARK = lazy("[:=]")
+_MARK = lazy(r"[:=]|>(?=[^\n<>]{2,60}</)")
 _KEY = lazy(r"[^\W_]+")
 
 
 def labels(text: str, first: int, stop: int) -> Iterator[re.Match[str]]:
-    """Yield the labels before a colon or an equals sign in a part of a text."""
+    """Yield the labels before a colon or an equals sign in a part of a text, or in a tag."""
     for mark in _MARK.finditer(text, first, stop):
         low = max(first, mark.start() - _LONGEST)
         if label := _LABEL.search(text, low, mark.start()):

@@ -39,7 +39,8 @@ _ENOUGH = 0.4
 
 _VALUE = lazy(
     r"[\"']?\)?\s?(?:=>|:=|[:=])(?:\s?|[ ]{2,24})(?:\"([^\"\n]{2,120})\"|'([^'\n]{2,120})'"
-    r"|([^\W\d_][^\n\"',;{}()<>\[\]=:]{1,60}?(?=$|,|;|[ ]{2}|\t)))",
+    r"|([^\W\d_][^\n\"',;{}()<>\[\]=:]{1,60}?(?=$|,|;|[ ]{2}|\t)))"
+    r"|>\s?([^\n<>]{2,60})</",
     re.MULTILINE,
 )
 _GIVEN_NAME = lazy(
@@ -56,7 +57,12 @@ _COLUMNS = COLUMNS_OF_NAMES | ADDRESS_KEYS | COLUMNS_OF_OTHERS
 _BARE = 3
 """The group of a value without quotes."""
 _MOST_WORDS, _USUAL = 6, 3
-_RULE = frozenset("-|:+ \r")
+_BARS = "|│┃║"
+_ALIGNED = "  "
+"""The blanks that are at least between the cells of aligned columns."""
+_ALIGNED_CELL = lazy(r"\S+(?: \S+)*")
+_RULE = lazy(r"[-=|:+ \r─-╿]+")
+"""Signs, and the lines that boxes are drawn with."""
 _NOT_NAMES = lexicon_words("not_names")
 
 
@@ -179,11 +185,16 @@ def _table(text: str, at: int, cells: Cells, flags: Flags) -> tuple[int, Header 
     written = text[start:end].rstrip("\r")
     if "=" in written or _NO_HEADER.search(written):  # the most usual one first
         return end, None
-    delimiter = max(",;\t|", key=written.count)
-    count = written.count(delimiter)
-    if not count or not _goes_on(text, end + 1, delimiter, count):
+    delimiter = max((*",;\t", *_BARS), key=written.count)
+    if delimiter not in written:
+        delimiter = _ALIGNED
+    parts, _ = _split(written, delimiter)
+    below = end + 1
+    if delimiter == _ALIGNED and text.startswith("\n", below):
+        below += 1
+    if len(parts) < 2 or not _goes_on(text, below, delimiter, len(parts) - 1):
         return end, None
-    labels = [label.strip(" \"'*") for label in written.split(delimiter)]
+    labels = [label.strip(" \"'*") for label in parts]
     if not 1 < len(labels) <= _MOST_COLUMNS or not all(map(_is_label, labels)):
         return end, None
     header = Header(delimiter, tuple(map(column_key, labels)))
@@ -248,12 +259,21 @@ def _goes_on(text: str, start: int, delimiter: str, count: int) -> bool:
     """
     stop = text.find("\n", start)
     line = text[start : len(text) if stop < 0 else stop]
-    return line.count(delimiter) >= count or (delimiter == "|" and _is_rule(line))
+    return line.count(delimiter) >= count or _may_be_rule(line, delimiter)
 
 
-def _is_rule(line: str) -> bool:
-    """Return whether a line is a rule that Markdown and psql draw below a header."""
-    return bool(line) and set(line) <= _RULE
+def _may_be_rule(line: str, delimiter: str) -> bool:
+    """Return whether a line is a rule below a header or a row, as Markdown and psql draw it."""
+    return (delimiter in _BARS or delimiter == _ALIGNED) and bool(_RULE.fullmatch(line))
+
+
+def _split(line: str, delimiter: str) -> tuple[list[str], list[int]]:
+    """Return the cells of a line, and where each starts in it."""
+    if delimiter == _ALIGNED:
+        found = list(_ALIGNED_CELL.finditer(line))
+        return [each[0] for each in found], [each.start() for each in found]
+    cells = split_row(line, delimiter)
+    return cells, list(accumulate((len(cell) + 1 for cell in cells), initial=0))[:-1]
 
 
 def _column(
@@ -289,20 +309,22 @@ def _rows(
     """Yield the cells of rows and their positions, without quotes and blanks, up to the first line
     that is not a row; return the end of the last row.
     """
-    takes = None if delimiter == "|" else _all
+    takes = _all if delimiter in ",;\t" else None
     for rows in rows_from(text, start, delimiter, count, takes):
         if isinstance(rows, Rows):
             yield *_bare(rows.cells, rows.starts), rows.end
             continue
         line = text[rows.start : rows.end]
-        if delimiter != "|" or not _is_rule(line):
-            if line.count(delimiter) < count - 1:
+        if not line and delimiter == _ALIGNED and not text.startswith("\n\n", rows.start - 2):
+            continue
+        if not _may_be_rule(line, delimiter):
+            cells, starts = _split(line.rstrip("\r"), delimiter)
+            if line.count(delimiter) < count - 1 or (delimiter == _ALIGNED and len(cells) != count):
                 return
-            cells = split_row(line.rstrip("\r"), delimiter)
             # Delimiters within quotes may leave fewer cells than columns.
-            cells = [*cells, *[""] * (count - len(cells))][:count]
-            starts = accumulate((len(cell) + 1 for cell in cells), initial=rows.start)
-            yield *_bare(cells, list(starts)[:-1]), rows.end
+            missing = count - len(cells)
+            starts = [rows.start + each for each in [*starts, *[len(line)] * missing][:count]]
+            yield *_bare([*cells, *[""] * missing][:count], starts), rows.end
 
 
 def _all(_rows: Rows[str]) -> bool:
@@ -313,7 +335,7 @@ def _bare(cells: list[str], starts: list[int]) -> tuple[list[str], list[int]]:
     """Return cells without the blanks and quotes around them, and the start of each."""
     bare = [cell.strip() for cell in cells]
     for at, cell in enumerate(bare):
-        if len(cell) > 1 and cell[0] == cell[-1] == '"':
+        if len(cell) > 1 and cell[0] == cell[-1] and cell[0] in "\"'":
             bare[at] = cell[1:-1].strip()
     return bare, list(map(add, starts, map(str.find, cells, bare)))
 

@@ -47,6 +47,8 @@ _TABLES, _ROWS, _CELLS = (
     {"tr", "table-row"},
     {"tc", "table-cell", "covered-table-cell"},
 )
+_BESIDE_CELLS = {"annotation", "custom-shape"}
+"""Elements in cells of OpenDocument whose text is shown beside that of the cell."""
 _LISTED = "keyword"
 _CACHED_NUMBERS = {"numCache", "numLit"}
 _SYMBOL_FONT = range(0xF020, 0xF100)
@@ -319,11 +321,10 @@ class Flow:
         (fields if field else group).items.append((item, change))
 
     def _cell(self) -> tuple[int, int, int] | None:
-        return (
-            (self._tables[-1][0], self._tables[-1][1], self._tables[-1][2])
-            if self._tables
-            else None
-        )
+        if not self._tables or not _BESIDE_CELLS.isdisjoint(self._names):
+            return None
+        table, row, column = self._tables[-1]
+        return table, row, column
 
     def _remark(self, leaf: Leaf) -> None:
         if leaf.text.strip():

@@ -55,6 +55,15 @@ def test_texts(shape: str, masked: Mask, parts_of: Parts) -> None:
     assert b"kept" in copy["content.xml"]
 
 
+def test_an_annotation_is_no_part_of_the_header_that_it_is_beside() -> None:
+    row = "<table:table-row><table:table-cell>{}<text:p>{}</text:p></table:table-cell></table:table-row>"
+    note = "<office:annotation><text:p>see below</text:p></office:annotation>"
+    body = f"<table:table>{row.format(note, 'tax id')}{row.format('', '987654321')}</table:table>"
+    with Files() as files:
+        document = files.open(made("spreadsheet", body), "a.ods").document
+    assert [view.context for view in document.views if view.context] == ["tax id"]
+
+
 def test_the_settings_of_a_sheet_name_it() -> None:
     entry = '<config-item-map-entry xmlns="config" name="Roe"/>'
     with Files() as files:
