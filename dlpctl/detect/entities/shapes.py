@@ -241,8 +241,10 @@ def _after_title(words: list[Word], index: int) -> Iterator[tuple[int, int, floa
 
 
 def _after_relative(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
-    """My brother Desmond, her supervisor Ed Marsh, die Familie Kessler."""
+    """My brother Desmond, her supervisor Ed Marsh, die Familie Kessler, su madre, Miren."""
     first = index + 1
+    if index + 2 < len(words) and words[first].key == ", " and words[index].outline == "x":
+        first += words[index + 2].flags.given >= USUAL > words[index + 2].flags.place_name
     if first >= len(words) or words[first].outline != "Xx" or words[first].flags.other:
         return
     flags = words[first].flags
