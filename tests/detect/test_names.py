@@ -98,6 +98,12 @@ NAMED = [
         ["Leopoldino Vasconcelos Teles"],
     ),
     ("titular del vehículo: Anxo Pereira Loureiro, NIE", ["Anxo Pereira Loureiro"]),
+    ("Pay MRS M SLADE 55.00", ["M SLADE"]),
+    ("02 NOV TFR MR T OSEI RENT\n", ["T OSEI"]),
+    ("MISS C L BARRACLOUGH\n12 Quay", ["C L BARRACLOUGH"]),
+    ("Le atendió: Óscar.\n", ["Óscar"]),
+    ("avvisare il portiere, Salvatore.\nSaluti", ["Salvatore"]),
+    ("Paziente: Sig.ra Bruni. La visita è domani", ["Sig.ra Bruni"]),
     ("at 21:03, Gethin Trevelyan <geth.trev@a.example> wrote:", ["Gethin Trevelyan"]),
     ("Conductor habitual: Unai Etxeberria, nacido", ["Unai Etxeberria"]),
     ("Sökande: Sixten Hällgren\n", ["Sixten Hällgren"]),
@@ -174,6 +180,7 @@ NAMED = [
 ]
 
 NOT_NAMED = [
+    "my wife, London and I",
     "La rue Victor-Hugo sera fermée du lundi au mercredi.",
     "Torget och Karl Johans torg är avstängda till måndag.",
     "Der Gemeinderat von Oberweiler hat über die Halle beraten.",

@@ -172,6 +172,8 @@ def _words_at(text: str, start: int, stop: int, flags: Flags) -> Iterator[re.Mat
         if word is None or not (word[0][0].isupper() or flags(word[0]).particle):
             return
         yield word
+        if _ends_sentence(word[0]) and not flags(word[0].rstrip(".")).title:
+            return
         in_capitals = in_capitals and word[0].isupper()
         joint = _JOINT.match(text, word.end(), stop)
         if joint is None:

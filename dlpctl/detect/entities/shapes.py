@@ -225,22 +225,27 @@ def _in_register(words: list[Word], commas: list[int]) -> Iterator[tuple[int, in
 
 
 def _after_title(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
-    """Ms. Rodham-Clinton, Rep. Ocasio-Cortez: a word that is hardly anything else."""
+    """Ms. Rodham-Clinton, Rep. Ocasio-Cortez, MRS M SLADE: a word that is hardly anything else."""
     first = name = (
         index + 2 if index + 1 < len(words) and words[index + 1].key in _STOPS else index + 1
     )
     while name + 1 < len(words) and words[name].outline == "X1":
         name += 2 if words[name + 1].key in _STOPS else 1
     stop = name
-    while stop < len(words) and stop - name < _MOST_PARTS and _is_surname(words[stop]):
+    in_capitals = words[index].outline == "XX" and name > first
+    while stop < len(words) and stop - name < _MOST_PARTS:
+        if not (_is_surname(words[stop]) or (in_capitals and _is_initialed(words[stop]))):
+            break
         stop += 2 if stop + 2 < len(words) and words[stop + 1].key == "-" else 1
-    if stop > name and (stop == len(words) or words[stop].outline[0] != "X"):
+    if stop > name and (stop == len(words) or in_capitals or words[stop].outline[0] != "X"):
         yield first, stop, PAIRED
 
 
 def _after_relative(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
-    """My brother Desmond, her supervisor Ed Marsh, die Familie Kessler."""
+    """My brother Desmond, her supervisor Ed Marsh, die Familie Kessler, su madre, Miren."""
     first = index + 1
+    if index + 2 < len(words) and words[first].key == ", " and words[index].outline == "x":
+        first += words[index + 2].flags.given >= USUAL > words[index + 2].flags.place_name
     if first >= len(words) or words[first].outline != "Xx" or words[first].flags.other:
         return
     flags = words[first].flags
@@ -255,6 +260,12 @@ def _after_relative(words: list[Word], index: int) -> Iterator[tuple[int, int, f
 
 def _is_surname(word: Word) -> bool:
     return word.outline == "Xx" and word.flags.common < 2 and not word.flags.other
+
+
+def _is_initialed(word: Word) -> bool:
+    """Return whether a word in capitals is a surname after initials rather than a usual word."""
+    is_name = word.flags.usual or not word.flags.common
+    return word.outline == "XX" and is_name and not word.flags.other
 
 
 def _is_within_sentence(words: list[Word], index: int) -> bool:

@@ -37,7 +37,7 @@ PATTERNS = tuple(
     Trigger(evidence, regex)
     for evidence, regex in (
         ("capital", rf"{_BEFORE}{_CAPITAL}"),
-        ("capitals", r"[A-Z][A-Z'.-],? [A-Z]{2}"),
+        ("capitals", r"[A-Z][A-Z'.-],? (?:[A-Z]\.? ){0,2}[A-Z]{2}"),
         (
             "label",
             rf"(?:{_LABELS})\\?[\"']?\)?(?:\s?[:=>|]| [-–])\s?\\?[\"']?(?:[A-Za-z]|{_ACCENTED})",
