@@ -337,6 +337,7 @@ def test_a_value_in_several_cells_is_found(
 @pytest.mark.parametrize(
     "text",
     [
+        "340,725,218,267,210,70",
         "| a | 4111 1111 |\n| b | 1111 1111 |\n",  # cells of two rows
         "+-+\n| a |\n+-+\n| 4111 1111 |\n| 1111 1111 |\n+-+\n",
         f"{_RULE}a      4111 1111  x\nb      1111 1111  y\n{_RULE}",

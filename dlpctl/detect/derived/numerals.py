@@ -7,6 +7,10 @@ from dlpctl.regex import lazy
 _GROUP = lazy(rb"[0-9A-Z]+")
 _OF_CARDS = range(13, 20)
 """The digits that card numbers have."""
+_IN_THOUSANDS = lazy(
+    rb"3[47][0-9](?:([,.'])[0-9]{3})(?:\1[0-9]{3}){3}|[2-6](?:([,.'])[0-9]{3})(?:\2[0-9]{3}){4}"
+)
+_LIST = lazy(rb"[0-9]{1,3}(?:[,.'][0-9]{1,3}){4,}")
 _SEPARATORS = lazy(r"[^0-9]+")
 _LONGEST_NUMBER = 32
 
@@ -24,7 +28,11 @@ def joined_groups(run: bytes) -> bytes | None:
 
 
 def plain_number(run: bytes) -> bytes:
-    """Return the digits of a number that is written in the notation of a program or an office."""
+    """Return the digits of a number that is written in the notation of a program or an office; a
+    list of numbers is kept.
+    """
+    if _LIST.fullmatch(run):
+        return run.translate(None, b",.'") if _IN_THOUSANDS.fullmatch(run) else run
     digits, power, exponent = run.lower().partition(b"e")
     if power:
         digits = digits.replace(b".", b"").ljust(int(exponent) + 1, b"0")
@@ -32,7 +40,7 @@ def plain_number(run: bytes) -> bytes:
     digits, _, decimals = run.strip(b"ILnlUu").partition(b".")
     if decimals.strip(b"0"):
         digits += decimals
-    return digits.translate(None, b",.'").lstrip(b"0").replace(b"_", b"-")
+    return digits.lstrip(b"0").replace(b"_", b"-")
 
 
 def unspaced(run: bytes) -> bytes | None:

@@ -115,8 +115,8 @@ _ABBREVIATED = r"\.?[ _\-/]?"
 # A short label is ambiguous, so its value must follow directly.
 _NOUN = r"(?i:number|n[uú]mero|nummer|num|no|nro?|č|br|broj|szám|sz|n\.?[°º]|№|#|id|code|card)"
 _VERB = (
-    r"(?i:is|was|je|jest|era|fue|war|on (?:record|file)|its|it['’]s|ist|lautet|es(?: el| la)?|est"
-    r"|è|é|är|er|on|to|adalah)"
+    r"(?i:(?:is|was)(?: now| still| [a-z]{4,10} as)?|(?:es|est|era|è|é)(?: el| l[ae]| il| o)?"
+    r"|fue|war|je|jest|on (?:record|file)|its|it['’]s|ist|lautet|är|er|on|to|adalah)"
 )
 # Whose number it is, before a colon: `CNP pacient: `, `C.F. del dichiarante: `.
 _OF = r"(?:del?|de la|del+a|d[eo]s|du|d[oa]s?|of the|of|der|van de)"

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dlpctl.detect.validators.registry import validator
+from dlpctl.regex import lazy
 
 _ASCII_SEPARATORS = b" -./\t"
 _SEPARATORS = str.maketrans("", "", " -./\u00a0\u2009\u202f\u2010\u2011\u2012\u2013\t")
 _LONGEST = 64
 """No identifier is longer, so that a megabyte of one character costs nothing."""
+
+_ROW = lazy("[0-9]{2} [0-9] [0-9](?: |$)")
+"""Small numbers beside each other in a row of a table."""
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DOUBLED = bytes((digit * 2 - 9 if digit > 4 else digit * 2) for digit in range(10)).join(
@@ -41,12 +45,16 @@ _VERHOEFF_PERMUTATION = (
 
 
 def compact(value: str) -> str:
-    """Return an identifier in upper case without separators, or an empty text if it is too long."""
+    """Return an identifier in upper case without separators, or an empty text if it is too long or
+    a row of numbers.
+    """
     if len(value) > _LONGEST:
         return ""
     if value.isascii():
         if value.isdigit():  # the most common case
             return value
+        if " " in value and _ROW.search(value):
+            return ""
         return value.encode().translate(None, _ASCII_SEPARATORS).upper().decode()
     return value.translate(_SEPARATORS).upper()
 
@@ -55,14 +63,7 @@ def digits(value: str, *lengths: int) -> str:
     """Return the digits of an identifier, or an empty text if it has other characters or another
     length.
     """
-    if len(value) > _LONGEST:
-        return ""
-    if not value.isascii():
-        bare = value.translate(_SEPARATORS)
-    elif value.isdigit():  # the most common case
-        bare = value
-    else:
-        bare = value.encode().translate(None, _ASCII_SEPARATORS).decode()
+    bare = compact(value)
     if not (bare.isascii() and bare.isdigit()) or (lengths and len(bare) not in lengths):
         return ""
     return bare
