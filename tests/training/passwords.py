@@ -47,7 +47,7 @@ and that of candidates taken from what people wrote.
 """
 _LONGEST, _MOST_OF_ONE, _NATURAL = 400_000, 100, 9.0
 """The size of a file that is read, its candidates that are taken, and their weight."""
-_STEPS, _RATE, _DECAY, _BIAS = 160, 0.08, 2.0, 0.0
+_STEPS, _RATE, _DECAY, _BIAS = 160, 0.08, 2.0, 0.25
 """The steps of the regression, their rate, the decay of weights, and the log-odds that are added."""
 
 Sample = tuple[bool, list[int], float]

@@ -16,7 +16,7 @@ _LONGEST = 256
 TEMPLATE = lazy(
     r"\$\{|\{\{|\}\}|\$\(|#\{|<%|%>|%\(\w+\)|^%[\w.-]+%$|%[sdrvq](?:\W|$)"
     r"|^(?:\$[A-Za-z_][\w.\[\]>-]*[:@/+,|]?)+$"
-    r"|^\$\d$|^\$(?:env|script|global|using):|^@\{|^@[A-Za-z][\w.]*$|^\{[\w.:-]*\}$|^:[a-z_]\w*$"
+    r"|^\$\d$|^\$(?:env|script|global|using):|^@\{|^@[A-Za-z][\w.]*@?$|^\{[\w.:-]*\}$|^:[a-z_]\w*$"
     r"|^<.*>?$|^\[.*\]?$|^\(.*\)$|^\*+$|\*{3}|\.{3}|…|^[.?_#=+-]+$|^!(?:Ref|Sub|GetAtt|secret"
     r"|vault|env_var)\b|^ENC\[|\[\w[\w .'\"-]*\]$"
     r"|^(?:vault|secret|env|ssm|op|sops|aws-ssm|awssm|keyvault|kms|ref|file|arn|projects"
@@ -25,7 +25,8 @@ TEMPLATE = lazy(
 # Code: calls, member access, operators, regular expressions, markup.
 CODE = lazy(
     r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\?\.|->)[A-Za-z_]\w*)+;?$"
-    r"|\(\?|\\[dwsDWS]|[aA]-[zZ]|\[[\w^-]{2,}\]|^[A-Za-z_]\w*\[|&(?:quot|lt|gt|nbsp)\b|\[\^|^\^|</|/>"
+    r"|\(\?|\\[dwsDWS]|[aA]-[zZ]|\[[\w^-]{2,}\]|^[A-Za-z_]\w*\[|\[\^|^\^|</|/>"
+    r"|&(?:(?:quot|lt|gt|nbsp|[lr]dquo)\b|#x?\d\d)"
     r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data"
     r"|props|state)[.\[]|;[\w.]+=|&\w+=|[)}\]];|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
 )
