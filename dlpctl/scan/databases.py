@@ -395,6 +395,6 @@ def _reason(problem: BaseException) -> str:
     state = str(getattr(original, "sqlstate", ""))
     if isinstance(original, UnicodeDecodeError) or state.startswith("22"):  # an error of data
         return f"{type(original).__name__} in its data"
-    said = getattr(getattr(original, "diag", None), "message_primary", None) or original
-    lines = str(said).strip().splitlines() or [type(original).__name__]
+    text = getattr(getattr(original, "diag", None), "message_primary", None) or original
+    lines = str(text).strip().splitlines() or [type(original).__name__]
     return lines[0][:200]
