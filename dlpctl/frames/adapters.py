@@ -45,7 +45,7 @@ class ArrowFrame:
 
     def batches(self) -> Iterable[RecordBatch]:
         reader = getattr(self, "_reader", None)
-        return map(validated, reader) if reader is not None else _combined(self._table)
+        return _combined(self._table) if reader is None else _read(reader)
 
     def masked(self, batches: Iterator[RecordBatch]) -> Any:
         """Return the masked batches as a table like the given one."""
@@ -232,6 +232,19 @@ def _combined(table: Any) -> Iterator[RecordBatch]:
     for first in range(0, table.num_rows, _ROWS):
         rows = validated(table.slice(first, _ROWS))
         yield from rows.combine_chunks().to_batches(max_chunksize=_ROWS)
+
+
+def _read(reader: Any) -> Iterator[RecordBatch]:
+    """Yield the batches of a stream, which may be damaged."""
+    import pyarrow
+
+    try:
+        for batch in reader:
+            if not batch.schema.equals(reader.schema):
+                raise CannotMaskError("the batches of the table differ in their columns or types")
+            yield validated(batch)
+    except (pyarrow.ArrowInvalid, OSError):  # whose message may quote a value
+        raise CannotMaskError("the table is damaged: its batches cannot be read") from None
 
 
 def validated(rows: Any) -> Any:

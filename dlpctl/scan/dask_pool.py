@@ -125,7 +125,7 @@ class DaskPool:
                 client = self._distributed.Client(
                     cluster or self._address, timeout=_CONNECT_SECONDS, set_as_default=False
                 )
-                self._stack.callback(client.close, timeout=_END_SECONDS)
+                self._stack.callback(_close, client)
                 outcome.put(client)
             except BaseException as problem:
                 outcome.put(problem)
@@ -168,7 +168,7 @@ class DaskPool:
             worker_dashboard_address=_ANY_LOCAL_PORT,
             silence_logs=logging.CRITICAL + 1,
         )
-        self._stack.callback(cluster.close, timeout=_END_SECONDS)
+        self._stack.callback(_close, cluster)
         return cluster
 
     def prepare(
@@ -277,6 +277,12 @@ class _Call(NamedTuple):
 
     def __reduce__(self) -> tuple[Callable[..., bytes], tuple[str, str, bytes, bytes]]:
         return cluster_worker.answer, (__version__, *self)
+
+
+def _close(opened: Any) -> None:
+    """Close a client or cluster; a slow end must not replace the outcome of the scan."""
+    with suppress(Exception):
+        opened.close(timeout=_END_SECONDS)
 
 
 def _has_certificate(distributed: Any) -> bool:

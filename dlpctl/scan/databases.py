@@ -1,7 +1,7 @@
 """Scan databases: every table and column, in a read-only session, without reporting values.
 
-A column is read in pages by the primary key, or else as a stream. Its distinct values are scanned
-under the column's name, like those of a table in memory.
+A column is read in pages by its primary key, or as a stream. Its distinct values are scanned under
+its name, as in a table in memory.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.detect.values import scan_values
-from dlpctl.errors import InputError, UsageError
+from dlpctl.errors import UsageError
 from dlpctl.scan.results import Result, Skip, Summary, Why
-from dlpctl.scan.source import DATABASES
+from dlpctl.scan.source import DATABASES, UnreadError
 
 if TYPE_CHECKING:
     from dlpctl.detect.allow import AllowList
@@ -48,9 +48,6 @@ JOIN pg_namespace AS parent_of ON parent_of.oid = parent.relnamespace
 """The tables of PostgreSQL whose rows another table shows as well."""
 _PAGE = 10_000
 _LONGEST = 1 << 24
-_OF_DATA = "22"
-"""The class of SQL states whose messages quote data."""
-_STRICT = "SET SESSION TRANSACTION READ ONLY"
 
 _Named = tuple[str | None, str]
 """A table by its schema and name."""
@@ -110,22 +107,28 @@ class DatabaseScan:
                 yield result
         self._summary.partial = False
 
-    def _database(self, url: str) -> Iterator[Result | Skip]:
-        with _opened(url) as database:
-            for schema, table, passed_over in database.tables():
-                shown = f"{database.name}/{_name(schema, table)}"
-                if why := self._why_not((schema, table)):
-                    yield Skip(shown, why)
-                    continue
-                is_part = self._is_read_with_another(database, (schema, table))
-                if reason := passed_over or (Why.PARTITION if is_part else None):
-                    yield Skip(shown, reason, _ELSEWHERE[reason])
-                    continue
-                try:
-                    yield from self._table(database, shown, schema, table)
-                except database.problems as problem:
-                    database.roll_back()
-                    yield Skip(shown, Why.UNREADABLE, _reason(problem))
+    def _database(self, address: str) -> Iterator[Result | Skip]:
+        url, name = _parsed(address)
+        try:
+            with _opened(url) as database:
+                yield from self._tables(database, name)
+        except UnreadError as error:
+            yield Skip(name, error.why, error.detail)
+
+    def _tables(self, database: _Database, name: str) -> Iterator[Result | Skip]:
+        for schema, table, passed_over in database.tables():
+            shown = f"{name}/{_name(schema, table)}"
+            why = self._why_not((schema, table)) or passed_over
+            if not why and self._is_read_with_another(database, (schema, table)):
+                why = Why.PARTITION
+            if why:
+                yield Skip(shown, why, _ELSEWHERE.get(why, ""))
+                continue
+            try:
+                yield from self._table(database, shown, schema, table)
+            except database.problems as problem:
+                database.roll_back()
+                yield Skip(shown, Why.UNREADABLE, _reason(problem))
 
     def _why_not(self, table: _Named) -> Why | None:
         return self._selection.why_not_inside(_name(*table).replace(".", "/"))
@@ -225,10 +228,9 @@ def _text_of(value: Any) -> tuple[str | None, str]:
 class _Database:
     """A connection, which can only read."""
 
-    def __init__(self, name: str, connection: Any) -> None:
+    def __init__(self, connection: Any) -> None:
         import sqlalchemy
 
-        self.name = name
         self.problems = (sqlalchemy.exc.SQLAlchemyError, UnicodeDecodeError)
         self._connection = connection
         self._dialect = connection.dialect.name
@@ -295,62 +297,63 @@ class _Database:
         sql = self._sql
         wanted = sql.column(column)
         if not key:
-            rows = self._connection.execution_options(stream_results=True, yield_per=_PAGE).execute(
-                self._select(wanted, schema, table)
-            )
-            yield from (page for page in rows.scalars().partitions(_PAGE))
+            streamed = self._connection.execution_options(stream_results=True, yield_per=_PAGE)
+            rows = streamed.execute(self._select(wanted, schema, table))
+            yield from rows.scalars().partitions(_PAGE)
             return
         keys = [sql.column(name) for name in key]
         query = self._select(wanted, schema, table).add_columns(*keys).order_by(*keys).limit(_PAGE)
-        last: tuple[Any, ...] | None = None
+        page = query
         while True:
-            page = query
-            if last is not None:
-                after = sql.tuple_(*keys) > sql.tuple_(*map(sql.literal, last))
-                after = keys[0] > last[0] if len(keys) == 1 else after
-                page = query.where(after)
             rows = self._connection.execute(page).all()
             yield [row[0] for row in rows]
             if len(rows) < _PAGE:
                 return
-            last = tuple(rows[-1][1:])
+            last = rows[-1][1:]
+            after = sql.tuple_(*keys) > sql.tuple_(*map(sql.literal, last))
+            page = query.where(keys[0] > last[0] if len(keys) == 1 else after)
 
 
-@contextmanager
-def _opened(address: str) -> Iterator[_Database]:
-    """Connect in a way that cannot write; raise `InputError` if that fails."""
+def _parsed(address: str) -> tuple[Any, str]:
+    """Return the URL of a database, and its name in reports, without user and password."""
     try:
-        import sqlalchemy
-        from sqlalchemy.pool import NullPool
+        from sqlalchemy.engine import URL, make_url
+        from sqlalchemy.exc import ArgumentError
+
+        url = make_url(address)
     except ImportError:
         raise UsageError(
             "databases need more packages: install dlpctl with its extra, dlpctl[databases]"
         ) from None
-    try:
-        given = sqlalchemy.engine.make_url(address)
-    except (sqlalchemy.exc.ArgumentError, ValueError):
+    except (ArgumentError, ValueError):
         raise UsageError("a database has an address such as postgresql://HOST/NAME") from None
-    parts = given.drivername, None, None, given.host, given.port, given.database
-    name = sqlalchemy.engine.URL.create(*parts).render_as_string().rstrip("/")
-    url = given.set(drivername=DATABASES[given.drivername])
+    parts = url.drivername, None, None, url.host, url.port, url.database
+    return url, URL.create(*parts).render_as_string().rstrip("/")
+
+
+@contextmanager
+def _opened(given: Any) -> Iterator[_Database]:
+    """Connect in a way that cannot write; raise `UnreadError` if that fails."""
+    import sqlalchemy
+
     try:
-        url, arguments = _read_only(url)
+        url, arguments = _read_only(given)
         engine = sqlalchemy.create_engine(
-            url, connect_args=arguments, poolclass=NullPool, hide_parameters=True
+            url, connect_args=arguments, poolclass=sqlalchemy.pool.NullPool, hide_parameters=True
         )
         sqlalchemy.event.listen(engine, "connect", _restrict)
         connection = engine.connect()
     except (ImportError, sqlalchemy.exc.NoSuchModuleError):
         raise UsageError(
-            f"{name}: install its driver, or dlpctl with its extra, dlpctl[databases]"
+            f"{given.drivername}: install its driver, or dlpctl with its extra, dlpctl[databases]"
         ) from None
     except sqlalchemy.exc.SQLAlchemyError as problem:
-        raise InputError(f"{name}: cannot connect: {_reason(problem)}") from None
+        raise UnreadError(Why.UNREADABLE, f"cannot connect: {_reason(problem)}") from None
     with connection:
         try:
-            yield _Database(name, connection)
+            yield _Database(connection)
         except sqlalchemy.exc.SQLAlchemyError as problem:
-            raise InputError(f"{name}: cannot be read: {_reason(problem)}") from None
+            raise UnreadError(Why.UNREADABLE, _reason(problem)) from None
 
 
 def _restrict(driver: Any, _record: object) -> None:
@@ -359,24 +362,20 @@ def _restrict(driver: Any, _record: object) -> None:
     if library == "psycopg":
         driver.read_only = True
     elif library == "sqlite3":
-        driver.text_factory = _decoded
+        driver.text_factory = lambda raw: raw.decode("utf-8", "replace")  # errors quote text
     elif library == "pymysql":
-        driver.query(_STRICT)
+        driver.query("SET SESSION TRANSACTION READ ONLY")
 
 
-def _decoded(raw: bytes) -> str:
-    """Return text that may not be UTF-8; the driver would raise an error that quotes the text."""
-    return raw.decode("utf-8", "replace")
-
-
-def _read_only(url: Any) -> tuple[Any, dict[str, Any]]:
+def _read_only(given: Any) -> tuple[Any, dict[str, Any]]:
     """Return the address for opening a database read-only, and the driver's arguments."""
-    scheme = url.drivername
+    scheme = given.drivername
+    url = given.set(drivername=DATABASES[scheme])
     if scheme not in ("sqlite", "duckdb"):
         return url, {"connect_timeout": 20}
     file = Path(url.database or "")
     if not file.is_file():
-        raise InputError(f"{scheme}:///{url.database or ''}: there is no such database file")
+        raise UnreadError(Why.UNREADABLE, "there is no such database file")
     if scheme == "duckdb":
         return url, {"read_only": True}
     return url.set(database=file.absolute().as_uri(), query={"mode": "ro", "uri": "true"}), {}
@@ -385,9 +384,9 @@ def _read_only(url: Any) -> tuple[Any, dict[str, Any]]:
 def _reason(problem: BaseException) -> str:
     """Return the reason of a driver's failure: its first line, unless that may quote a value."""
     original = getattr(problem, "orig", None) or problem
-    state = getattr(original, "sqlstate", None)
-    if isinstance(original, UnicodeDecodeError) or str(state or "").startswith(_OF_DATA):
+    state = str(getattr(original, "sqlstate", ""))
+    if isinstance(original, UnicodeDecodeError) or state.startswith("22"):  # an error of data
         return f"{type(original).__name__} in its data"
-    diagnosis = getattr(getattr(original, "diag", None), "message_primary", None)
-    lines = str(diagnosis or original).strip().splitlines() or [type(original).__name__]
+    text = getattr(getattr(original, "diag", None), "message_primary", None) or original
+    lines = str(text).strip().splitlines() or [type(original).__name__]
     return lines[0][:200]

@@ -27,6 +27,8 @@ def _chain(problem: BaseException) -> Iterator[BaseException]:
 def status_of(problem: BaseException) -> int | None:
     """Return the HTTP status of a failed request, if there is one."""
     for each in _chain(problem):
+        if _is_of_network(each):  # the parser of aiohttp gives 400 to an answer that ends early
+            return None
         response = getattr(each, "response", None)
         if isinstance(response, dict):
             response = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
@@ -46,9 +48,13 @@ def is_transient(problem: BaseException) -> bool:
     return any(
         isinstance(each, TimeoutError | ConnectionError)
         or getattr(each, "errno", None) == errno.EBUSY
-        or not _NETWORK.isdisjoint(base.__name__ for base in type(each).__mro__)
+        or _is_of_network(each)
         for each in _chain(problem)
     )
+
+
+def _is_of_network(problem: BaseException) -> bool:
+    return not _NETWORK.isdisjoint(base.__name__ for base in type(problem).__mro__)
 
 
 def reason_of(problem: BaseException) -> str:

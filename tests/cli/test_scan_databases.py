@@ -138,10 +138,20 @@ def test_files_other_than_databases_are_an_error(scan: Scan, tmp_path: Path) -> 
     status, _, shown = scan(f"sqlite:///{damaged}")
     assert status == 1
     assert "file is not a database" in shown
-    status, _, shown = scan("postgresql://jane:hunter2secret@127.0.0.1:1/shop")
+
+
+def test_a_database_that_cannot_be_reached_leaves_others_to_be_scanned(
+    scan: Scan, shop: Path
+) -> None:
+    status, report, shown = scan(
+        "postgresql://jane:hunter2secret@127.0.0.1:1/shop", f"sqlite:///{shop}"
+    )
     assert status == 1
-    assert "postgresql://127.0.0.1:1/shop: cannot connect" in shown
     assert "hunter2secret" not in shown
+    (missed,) = (one for one in report["skipped"] if one["why"] == "unreadable")
+    assert missed["file"] == "postgresql://127.0.0.1:1/shop"
+    assert missed["detail"].startswith("cannot connect: ")
+    assert report["findings"]
 
 
 def test_duckdb(scan: Scan, tmp_path: Path) -> None:

@@ -306,6 +306,23 @@ def test_damaged_arrays_are_refused(mask: Mask, library: Detector, array: Any) -
             work()
 
 
+def test_streams_that_break_off_or_change_are_refused(mask: Mask, library: Detector) -> None:
+    batch = pa.record_batch({"note": ["fine" * 100]})
+    written = pa.BufferOutputStream()
+    with pa.ipc.new_stream(written, batch.schema) as stream:
+        stream.write_batch(batch)
+    cut = written.getvalue()[:-100]
+    other = [batch, pa.record_batch({MAIL: [1]})]
+    for opened, reason in (
+        (lambda: pa.ipc.open_stream(cut), "its batches cannot be read"),
+        (lambda: pa.RecordBatchReader.from_batches(batch.schema, other), "differ in their columns"),
+    ):
+        with pytest.raises(CannotMaskError, match=reason):
+            mask(opened()).read_all()
+        with pytest.raises(CannotMaskError, match=reason):
+            frames.classify(opened(), detector=library)
+
+
 def test_batches_of_another_schema_are_refused(library: Detector) -> None:
     first = pa.record_batch({"note": ["fine"]})
     masker = TableMasker("VENDOR", detector=library)
