@@ -94,9 +94,9 @@ _ENCODED = (
     r"|[E-P][A-Z2-7]{15,}|[e-p][a-z2-7]{19,})={0,6}"
     r"|<~[!-uz\s]{10,}~>"
 )
-# All of a list, since a part of one is no number.
+# All of a list, since a part of one is no number; digits with a sign between them are one number.
 _IN_THOUSANDS = "|".join(
-    rf"[1-9][0-9]{{0,2}}(?:{sign}[0-9]{{1,3}}){{4,}}" for sign in (",", "'", r"\.")
+    rf"[1-9][0-9]{{0,2}}(?:{sign}[0-9]{{2,3}}){{4,}}" for sign in (",", "'", r"\.")
 )
 # A number that is a literal of a program or of a pickle, or written as the amount, the measure or
 # the field of fixed width that it is not.
