@@ -281,31 +281,35 @@ class Sequencer:
         """Return the scores of the labels of some tokens."""
         crossed, marks, triples = self._crossed, self._marks, self._triples[mood]
         totals: list[bytes] = []
+        near: dict[tuple[Word, ...], int] = {}  # rows repeat what is between their values
         for index in indexes:
-            far_before, before, word, following, far_after = words[index - 2 : index + 3]
-            middle = word.class_here
-            left, right = before.class_before ^ middle, following.class_after ^ middle
-            total = (
-                word.own
-                + before.to_next
-                + following.to_previous
-                + far_before.to_next_but_one
-                + far_after.to_previous_but_one
-                + triples[left, right, middle]
-            )
-            # Most codes have no feature, and the mark that tells so is read faster than a cache.
-            code = far_before.class_far_before ^ left
-            if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
-                total += crossed[code]
-            code = far_after.class_far_after ^ right
-            if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
-                total += crossed[code]
-            code = before.key_before ^ middle
-            if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
-                total += crossed[code]
-            code = following.key_after ^ middle
-            if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
-                total += crossed[code]
+            window = tuple(words[index - 2 : index + 3])
+            far_before, before, word, following, far_after = window
+            in_sentence = word.is_word and before.is_word
+            total = 0 if in_sentence else near.get(window, 0)
+            if not total:
+                middle = word.class_here
+                left, right = before.class_before ^ middle, following.class_after ^ middle
+                total = (
+                    word.own
+                    + before.to_next
+                    + following.to_previous
+                    + far_before.to_next_but_one
+                    + far_after.to_previous_but_one
+                    + triples[left, right, middle]
+                )
+                # Most codes have no feature, and the mark that tells so is read faster than a
+                # cache.
+                for code in (
+                    far_before.class_far_before ^ left,
+                    far_after.class_far_after ^ right,
+                    before.key_before ^ middle,
+                    following.key_after ^ middle,
+                ):
+                    if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
+                        total += crossed[code]
+                if not in_sentence:
+                    near[window] = total
             if not before.is_word:
                 if not far_before.is_word:
                     total += self._farther_before(words, index - 2)
