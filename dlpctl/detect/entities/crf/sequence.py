@@ -49,6 +49,9 @@ _SLOT_MASK = (1 << SLOT) - 1
 _SHIFTS = tuple(SLOT * slot for slot in range(len(SLOTS)))
 _DULL = 3 * SCALE  # a word with so high a score for "outside" counts as a common one
 _ACROSS = 6  # a word votes for tokens that are so many places away
+_NEAR = 5
+"""The most tokens between a word that may be in a name or an address and any other part of it."""
+_AROUND = b"\1" * (2 * _NEAR + 1)
 _LONGEST = 64  # characters of a token that are read
 _MOST_WORDS = 30_000
 _MOST_LOOKED_UP = 1 << 14
@@ -253,21 +256,25 @@ class Sequencer:
 
     def _decode(self, mood: int, regions: list[Tagged]) -> None:
         """Tag regions of one setting at once, with borders between them."""
-        border = self._border
-        words = [border, border]
+        border = [self._border] * _NEAR
+        words = [*border]
         firsts = []
         for region in regions:
             firsts.append(len(words))
             words += region.words
-            words += (border, border)
+            words += border
+        near = bytearray(len(words))
+        for at, word in enumerate(words):
+            if word.is_word and not word.needs:
+                near[at - _NEAR : at + _NEAR + 1] = _AROUND
         levels = [word.level for word in words]
         needs = [word.needs for word in words[1:-1]]
         indexes = [
             index
-            for index, (before, needed, following) in enumerate(
-                zip(levels, needs, levels[2:], strict=False), 1
+            for index, (before, needed, following, is_near) in enumerate(
+                zip(levels, needs, levels[2:], near[1:], strict=False), 1
             )
-            if before + following >= needed
+            if is_near and before + following >= needed
         ]
         chances: Chances = {}
         self._chain.decode(indexes, self._scores(mood, words, indexes), chances)
