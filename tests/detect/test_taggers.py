@@ -525,6 +525,18 @@ def test_a_name_with_escaped_letters_is_read_as_its_reader_shows_it(
     assert found(library, f"<p>Contact: {name}, on Monday</p>", "PERSON_NAME") == [name]
 
 
+def test_common_surnames_are_found_in_paragraphs_of_markup(library: Detector) -> None:
+    names = ["Mary Smith", "Peter Brown", "Elizabeth Miller"]
+    markup = "\n".join(f"<p>On Monday the customer {name} asked again.</p>" for name in names)
+    filler = "\n".join(["<p>The parcel was late again.</p>"] * 30)
+    assert found(library, f"{markup}\n{filler}", "PERSON_NAME") == names
+
+
+def test_years_before_a_name_are_no_part_of_it(library: Detector) -> None:
+    text = "Copyright (C) 2004, 2005, 2010, 2011, 2012, 2013 Mark Adler\nLicense: zlib\n"
+    assert found(library, text, "PERSON_NAME") == ["Mark Adler"]
+
+
 @pytest.mark.parametrize(
     "hidden",
     [

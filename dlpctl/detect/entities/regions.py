@@ -47,6 +47,8 @@ last of which ends the region, and the maximum number of characters.
 _LINES: _Extent = (2, 2, 100)
 _LINES_OF_CODE: _Extent = (2, 1, 100)
 _ADDRESS: _Extent = (4, 4, 220)
+_USUAL = 3
+"""The frequency of a surname, such as Smith or Brown, that is also another word."""
 _INSIDE = 40  # characters: trigger matches this far inside the last region are not checked
 
 
@@ -285,7 +287,7 @@ class RegionFinder:
         flags = self._flags(match[1])
         return (
             len(match[1]) > 1
-            and not flags.common
+            and (not flags.common or flags.surname == _USUAL)
             and not (flags.company or flags.calendar or flags.street)
         )
 

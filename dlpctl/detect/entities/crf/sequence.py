@@ -49,6 +49,9 @@ _SLOT_MASK = (1 << SLOT) - 1
 _SHIFTS = tuple(SLOT * slot for slot in range(len(SLOTS)))
 _DULL = 3 * SCALE  # a word with so high a score for "outside" counts as a common one
 _ACROSS = 6  # a word votes for tokens that are so many places away
+_NEAR = 5
+"""The most tokens between a word that may be in a name or an address and any other part of it."""
+_AROUND = b"\1" * (2 * _NEAR + 1)
 _LONGEST = 64  # characters of a token that are read
 _MOST_WORDS = 30_000
 _MOST_LOOKED_UP = 1 << 14
@@ -253,21 +256,25 @@ class Sequencer:
 
     def _decode(self, mood: int, regions: list[Tagged]) -> None:
         """Tag regions of one setting at once, with borders between them."""
-        border = self._border
-        words = [border, border]
+        border = [self._border] * _NEAR
+        words = [*border]
         firsts = []
         for region in regions:
             firsts.append(len(words))
             words += region.words
-            words += (border, border)
+            words += border
+        near = bytearray(len(words))
+        for at, word in enumerate(words):
+            if word.is_word and not word.needs:
+                near[at - _NEAR : at + _NEAR + 1] = _AROUND
         levels = [word.level for word in words]
         needs = [word.needs for word in words[1:-1]]
         indexes = [
             index
-            for index, (before, needed, following) in enumerate(
-                zip(levels, needs, levels[2:], strict=False), 1
+            for index, (before, needed, following, is_near) in enumerate(
+                zip(levels, needs, levels[2:], near[1:], strict=False), 1
             )
-            if before + following >= needed
+            if is_near and before + following >= needed
         ]
         chances: Chances = {}
         self._chain.decode(indexes, self._scores(mood, words, indexes), chances)
@@ -281,31 +288,35 @@ class Sequencer:
         """Return the scores of the labels of some tokens."""
         crossed, marks, triples = self._crossed, self._marks, self._triples[mood]
         totals: list[bytes] = []
+        near: dict[tuple[Word, ...], int] = {}  # rows repeat what is between their values
         for index in indexes:
-            far_before, before, word, following, far_after = words[index - 2 : index + 3]
-            middle = word.class_here
-            left, right = before.class_before ^ middle, following.class_after ^ middle
-            total = (
-                word.own
-                + before.to_next
-                + following.to_previous
-                + far_before.to_next_but_one
-                + far_after.to_previous_but_one
-                + triples[left, right, middle]
-            )
-            # Most codes have no feature, and the mark that tells so is read faster than a cache.
-            code = far_before.class_far_before ^ left
-            if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
-                total += crossed[code]
-            code = far_after.class_far_after ^ right
-            if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
-                total += crossed[code]
-            code = before.key_before ^ middle
-            if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
-                total += crossed[code]
-            code = following.key_after ^ middle
-            if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
-                total += crossed[code]
+            window = tuple(words[index - 2 : index + 3])
+            far_before, before, word, following, far_after = window
+            in_sentence = word.is_word and before.is_word
+            total = 0 if in_sentence else near.get(window, 0)
+            if not total:
+                middle = word.class_here
+                left, right = before.class_before ^ middle, following.class_after ^ middle
+                total = (
+                    word.own
+                    + before.to_next
+                    + following.to_previous
+                    + far_before.to_next_but_one
+                    + far_after.to_previous_but_one
+                    + triples[left, right, middle]
+                )
+                # Most codes have no feature, and the mark that tells so is read faster than a
+                # cache.
+                for code in (
+                    far_before.class_far_before ^ left,
+                    far_after.class_far_after ^ right,
+                    before.key_before ^ middle,
+                    following.key_after ^ middle,
+                ):
+                    if marks[code >> MARK_BYTE] >> (code >> MARK_BIT & 7) & 1:
+                        total += crossed[code]
+                if not in_sentence:
+                    near[window] = total
             if not before.is_word:
                 if not far_before.is_word:
                     total += self._farther_before(words, index - 2)
