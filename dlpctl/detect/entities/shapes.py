@@ -70,7 +70,7 @@ def find(region: Tagged, *, among_persons: bool) -> Iterator[tuple[int, int, flo
     yield from _of_syllables(words, _inner_marks(tokens, "-"))
     yield from addressed(words, sorted(commas + _inner_marks(tokens, ": ")))
     yield from speaking(words, colons)
-    yield from in_conversation(words, colons)
+    yield from in_conversation(words, colons, _inner_marks(tokens, ":"))
     if not CLOSINGS.isdisjoint(keys):
         yield from _in_signature(words)
     yield from _by_its_words(words, among_persons)
