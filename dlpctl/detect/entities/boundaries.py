@@ -118,7 +118,9 @@ def _past_surname(words: Sequence[Word], first: int, stop: int) -> int:
         return stop
     if stop - first == 1 and last.flags.given >= 2 and _surname_ends(words, first, stop):
         return stop + 1
-    if _surname_follows(words, first, stop) or _is_last_initial(words, first, stop):
+    if _surname_follows(words, first, stop):
+        return stop + 1
+    if words[stop].outline == "X1" and _is_last_initial(words, first, stop):
         return stop + 1
     index = stop
     if all(word.outline == "X1" or word.key in _STOPS for word in words[first:stop]):
@@ -145,12 +147,12 @@ def _past_surname(words: Sequence[Word], first: int, stop: int) -> int:
 
 
 def _is_last_initial(words: Sequence[Word], first: int, index: int) -> bool:
-    """Return whether the initial of a father's name or of a surname is last: Ramanathan K."""
+    """Return whether an initial, as of a father's name, is the last of a name: Ramanathan K."""
     if index + 1 >= len(words) or words[index + 1].key not in _STOPS:
         return False
     is_name = index - first == 1 and words[first].outline == "Xx" and words[first].flags.usual
     ends = index + 2 == len(words) or words[index + 2].outline[0] != "X"
-    return is_name and ends and words[index].outline == "X1"
+    return is_name and ends
 
 
 def _surname_ends(words: Sequence[Word], first: int, index: int) -> bool:

@@ -78,13 +78,16 @@ def in_conversation(
     """Tobin: sure; [14:03] Jandira: ok; Annika 09:12: words before colons, or before times that end
     the line, each a usual given name or repeated beside one.
     """
-    before = [colon - 1 for colon in colons]
-    before += [_before_time(words, time) for time in times]
     speakers = [
-        index
-        for index in before
-        if (starts_line(words, index) or _follows_time(words, index)) and is_rare(words[index])
+        colon - 1
+        for colon in colons
+        if is_rare(words[colon - 1])
+        and (starts_line(words, colon - 1) or _follows_time(words, colon - 1))
     ]
+    for time in times:
+        index = _before_time(words, time)
+        if starts_line(words, index) and is_rare(words[index]):
+            speakers.append(index)
     given = [index for index in speakers if words[index].flags.given >= USUAL]
     if given and len(speakers) > 1:
         repeated = Counter(words[index].key for index in speakers)
