@@ -120,6 +120,12 @@ NAMED = [
     ('customer "Ahmed bin Khalid Al-Farsi" (KYC passport', ["Ahmed bin Khalid Al-Farsi"]),
     ("; Respondent Gareth Ashworth; children", ["Gareth Ashworth"]),
     ("Please ask Amara Okafor about it.", ["Amara Okafor"]),
+    ("Leonor [21:40]\nboa noite\nWrexley [21:41]\nola\nWrexley [21:43]\nok", ["Leonor", "Wrexley"]),
+    (
+        "[28/11/26, 09:12] Annika: ok\n[28/11/26, 09:13] Wrexley: no\n[28/11/26, 09:15] Wrexley: x",
+        ["Annika", "Wrexley"],
+    ),
+    ("residing at Chennai, and Ramanathan K., mobile", ["Ramanathan K."]),
     ("the guest wifi as well. Priyanka from the third floor has it, too", ["Priyanka"]),
     ("PATIENT: MARIA GONZALEZ\nDOB: 1980-01-02", ["MARIA GONZALEZ"]),
     ("my name is john smith and i need help", ["john smith"]),
@@ -402,6 +408,9 @@ def test_minified_data_has_no_blanks_to_be_cut_at(library: Detector) -> None:
         "getUsage(parentName = null, depth = 1)",
         "Dolor en la rodilla, EVA 4, sin fiebre. Toma paracetamol cada ocho horas.",
         "Corte de agua en la plaza de Pedro Zerolo durante toda la semana.",
+        "Elle roule en Renault Clio.",
+        "Er fuhr einen Skoda Octavia.",
+        "Lunch 12:30\nOctavia 13:30 left\nMeeting 14:00\nMeeting 15:00",
         "To delete the engine for Apache Flink whose ID is mine, run the command of Flink.",
     ],
 )

@@ -120,6 +120,8 @@ def _past_surname(words: Sequence[Word], first: int, stop: int) -> int:
         return stop + 1
     if _surname_follows(words, first, stop):
         return stop + 1
+    if words[stop].outline == "X1" and _is_last_initial(words, first, stop):
+        return stop + 1
     index = stop
     if all(word.outline == "X1" or word.key in _STOPS for word in words[first:stop]):
         while index < len(words) and (words[index].key in _STOPS or words[index].outline == "X1"):
@@ -142,6 +144,15 @@ def _past_surname(words: Sequence[Word], first: int, stop: int) -> int:
             initial = stop + 2 < len(words) and words[stop + 2].outline == "X1"
             return stop + 3 if initial else stop + 2
     return stop
+
+
+def _is_last_initial(words: Sequence[Word], first: int, index: int) -> bool:
+    """Return whether an initial, as of a father's name, is the last of a name: Ramanathan K."""
+    if index + 1 >= len(words) or words[index + 1].key not in _STOPS:
+        return False
+    is_name = index - first == 1 and words[first].outline == "Xx" and words[first].flags.usual
+    ends = index + 2 == len(words) or words[index + 2].outline[0] != "X"
+    return is_name and ends
 
 
 def _surname_ends(words: Sequence[Word], first: int, index: int) -> bool:

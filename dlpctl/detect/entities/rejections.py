@@ -95,6 +95,8 @@ def _is_product(words: Sequence[Word], left: int, right: int) -> bool:
     if right + 1 < len(words) and words[right].key == "/" and words[right + 1].outline[0] == "d":
         return True
     joined = words[max(0, left - 1)], words[min(right, len(words) - 1)]
+    if left and words[left - 1].key in _MAKES:  # Skoda Octavia
+        return True
     return words[left].key in _NOT_NAMES or any(word.key == "::" for word in joined)
 
 
@@ -296,9 +298,9 @@ def _is_institution(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _is_firm(words: Sequence[Word], left: int, right: int) -> bool:
-    """A firm with the name of its founder, or its product: Apache Flink."""
+    """A firm with the name of its founder, or its product: Apache Flink, Renault Clio."""
     first = words[left].flags
-    is_product = first.company and not first.named
+    is_product = (first.company and not first.named) or words[left].key in _MAKES
     if right - left != 2 or not (is_product or (words[left].key, words[left + 1].key) in FIRMS):
         return False
     return not any(
@@ -386,4 +388,5 @@ _INSTITUTIONS_FIRST = lexicon_words("institutions_first")
 _PARTNERS = lexicon_words("partners")
 _EPONYMS = lexicon_words("eponyms")
 _EPONYMS_BEFORE = lexicon_words("eponyms_before")
+_MAKES = lexicon_words("makes")
 FIRMS = frozenset(tuple(name.split(" ")) for name in lexicon_words("firms"))

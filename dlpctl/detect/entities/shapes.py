@@ -69,8 +69,10 @@ def find(region: Tagged, *, among_persons: bool) -> Iterator[tuple[int, int, flo
         yield from _surname_first(words)
     yield from _of_syllables(words, _inner_marks(tokens, "-"))
     yield from addressed(words, sorted(commas + _inner_marks(tokens, ": ")))
-    yield from speaking(words, colons)
-    yield from in_conversation(words, colons)
+    times = _inner_marks(tokens, ":") if ":" in tokens else []
+    if colons or times:
+        yield from speaking(words, colons)
+        yield from in_conversation(words, colons, times)
     if not CLOSINGS.isdisjoint(keys):
         yield from _in_signature(words)
     yield from _by_its_words(words, among_persons)

@@ -22,6 +22,7 @@ VIETNAMESE = SURNAMES_FIRST | lexicon_words("given_words")
 _MAIL_HEADS = lexicon_words("mail_heads")
 _WITHIN_NAMES = (", ", "-", ". ")
 _AFTER_TIMES = ("]", "-")
+_BEFORE_HOURS, _HOURS, _AFTER_MINUTES = ("[", "(", ","), ("d1", "d2"), ("am", "pm", "]", ")")
 _TIME = 3  # tokens of the time before a speaker, with its mark
 
 
@@ -65,27 +66,55 @@ def speaking(words: list[Word], colons: list[int]) -> Iterator[tuple[int, int, f
     """[14:03] Wellington: a name between a time and a colon, as in a chat."""
     for colon in colons:
         index = colon - 1
-        if index < _TIME or words[index - 1].key.strip() not in _AFTER_TIMES:
-            continue
-        word, minutes = words[index], words[index - 2]
+        word = words[index]
         named = word.flags.named and word.flags.common < 3 and not word.flags.other
-        if word.outline == "Xx" and named and minutes.outline == "d2":
+        if word.outline == "Xx" and named and _follows_time(words, index):
             yield index, index + 1, PAIRED
 
 
-def in_conversation(words: list[Word], colons: list[int]) -> Iterator[tuple[int, int, float]]:
-    """Tobin: sure; Jandira: ok: words before colons at the start of lines, each a usual given name
-    or repeated beside one.
+def in_conversation(
+    words: list[Word], colons: list[int], times: list[int]
+) -> Iterator[tuple[int, int, float]]:
+    """Tobin: sure; [14:03] Jandira: ok; Annika 09:12: words before colons, or before times that end
+    the line, each a usual given name or repeated beside one.
     """
     speakers = [
-        colon - 1 for colon in colons if starts_line(words, colon - 1) and is_rare(words[colon - 1])
+        colon - 1
+        for colon in colons
+        if is_rare(words[colon - 1])
+        and (starts_line(words, colon - 1) or _follows_time(words, colon - 1))
     ]
+    for time in times:
+        index = _before_time(words, time)
+        if starts_line(words, index) and is_rare(words[index]):
+            speakers.append(index)
     given = [index for index in speakers if words[index].flags.given >= USUAL]
     if given and len(speakers) > 1:
         repeated = Counter(words[index].key for index in speakers)
         for index in speakers:
             if index in given or repeated[words[index].key] > 1:
                 yield index, index + 1, PAIRED
+
+
+def _follows_time(words: list[Word], index: int) -> bool:
+    """Return whether a time and a mark precede a word."""
+    return (
+        index >= _TIME
+        and words[index - 1].key.strip() in _AFTER_TIMES
+        and words[index - 2].outline == "d2"
+    )
+
+
+def _before_time(words: list[Word], colon: int) -> int:
+    """Return the index of the word before a time that ends its line, or -1."""
+    if words[colon - 1].outline not in _HOURS or words[colon + 1].outline != "d2":
+        return -1
+    end = colon + 2
+    while end < len(words) and words[end].key.strip() in _AFTER_MINUTES:
+        end += 1
+    if end < len(words) and not words[end].is_line_break:
+        return -1
+    return colon - 2 - (words[colon - 2].key.strip() in _BEFORE_HOURS)
 
 
 def starts_line(words: list[Word], index: int) -> bool:
