@@ -90,7 +90,7 @@ def test_a_task_scans_on_a_cluster(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the example is for a shell of POSIX")
-@pytest.mark.parametrize(("schema", "status"), [("marts", 20), ("staging", 0)])
+@pytest.mark.parametrize(("schema", "status"), [("main_marts", 20), ("main_staging", 0)])
 def test_a_mart_with_sensitive_data_fails_the_step(
     schema: str, status: int, tmp_path: Path
 ) -> None:
@@ -99,7 +99,7 @@ def test_a_mart_with_sensitive_data_fails_the_step(
     folder.mkdir()
     tables = "".join(
         f"CREATE SCHEMA {name}; CREATE TABLE {name}.people (mail VARCHAR);"
-        for name in ("marts", "staging")
+        for name in ("main_marts", "main_staging")
     )
     rows = f"INSERT INTO {schema}.people VALUES ('{MAIL}');"
     build = f"import duckdb; duckdb.connect('warehouse.db').execute(\"{tables}{rows}\")"
