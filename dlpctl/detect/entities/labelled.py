@@ -31,7 +31,7 @@ from dlpctl.types import Category, Finding
 
 Flags = Callable[[str], WordFlags]
 
-SCORE, _CELL, _FULL_NAME = 0.85, 0.9, 0.95
+SCORE, CELL, _FULL_NAME = 0.85, 0.9, 0.95
 _MOST_COLUMNS, _LONGEST_HEADER = 200, 4000
 _ENOUGH = 0.4
 """The share of a column's values that must look like names or addresses, so that all count."""
@@ -40,7 +40,7 @@ _ENOUGH = 0.4
 _VALUE = lazy(
     r"[\"']?\)?\s?(?:=>|:=|[:=])(?:\s?|[ ]{2,24})(?:\"([^\"\n]{2,120})\"|'([^'\n]{2,120})'"
     r"|([^\W\d_][^\n\"',;{}()<>\[\]=:]{1,60}?(?=$|,|;|[ ]{2}|\t)))"
-    r"|>\s?([^\n<>]{2,60})</",
+    r"|(?:</\w{1,16}>\s{0,32}(?:<\w{1,16}>)?<\w{1,16})?>\s?([^\n<>]{2,60})</",
     re.MULTILINE,
 )
 _GIVEN_NAME = lazy(
@@ -232,7 +232,7 @@ def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> 
         if is_of_things and key in NAMES_OF_ANYTHING:
             type_name, spans = "", column
         else:
-            type_name, spans = _column(text, key, column, flags)
+            type_name, spans = fitting_column(text, key, column, flags)
         cells.known.update(dict.fromkeys(spans, type_name))
         if type_name == "PERSON_NAME":
             cells.sure.update(fitting_cells(text, spans, partial(_is_full_name, flags=flags)))
@@ -276,7 +276,7 @@ def _split(line: str, delimiter: str) -> tuple[list[str], list[int]]:
     return cells, list(accumulate((len(cell) + 1 for cell in cells), initial=0))[:-1]
 
 
-def _column(
+def fitting_column(
     text: str, key: str, cells: list[tuple[int, int]], flags: Flags
 ) -> tuple[str, list[tuple[int, int]]]:
     """Return the type of a column's values, and the cells with such values."""
@@ -357,7 +357,7 @@ def joined(found: Iterable[Finding], cells: Cells) -> list[Finding]:
 
 def cells_found(cells: Cells) -> list[Finding]:
     return [
-        _finding(type_name, *span, _FULL_NAME if span in cells.sure else _CELL)
+        _finding(type_name, *span, _FULL_NAME if span in cells.sure else CELL)
         for span, type_name in cells.known.items()
         if type_name
     ]

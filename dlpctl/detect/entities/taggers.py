@@ -17,6 +17,7 @@ from dlpctl.detect.automaton.gates import MayMatch, all_open
 from dlpctl.detect.automaton.scratches import Scratches
 from dlpctl.detect.confirm.code_density import code_blocks, is_code
 from dlpctl.detect.derived.escaped import EscapedText
+from dlpctl.detect.derived.listings import GATE as LISTINGS
 from dlpctl.detect.derived.logged import GATE as LOGGED
 from dlpctl.detect.derived.logged import LoggedText
 from dlpctl.detect.derived.streamed import GATE as STREAMED
@@ -166,6 +167,11 @@ class Taggers:
             if (span := text.original_span(name.start, name.end))
             and _is_hidden(text.data[name.start : name.end], data[slice(*span)])
         ]
+        if may_match(LISTINGS, data) and self._tagger:
+            derived += [
+                Candidate(name.start, name.end, name.score, False, PERSON_NAME)
+                for name in self._tagger.listed(data, may_match)
+            ]
         return _without_parts(found, derived) if derived else found
 
     def _in_text(
