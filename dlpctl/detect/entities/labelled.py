@@ -7,9 +7,9 @@ still has to look like a name or an address.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import add
 
 from dlpctl.detect.entities.crf.words import WordFlags
@@ -189,12 +189,15 @@ def _table(text: str, at: int, cells: Cells, flags: Flags) -> tuple[int, Header 
     if delimiter not in written:
         delimiter = _ALIGNED
     parts, _ = _split(written, delimiter)
+    labels = [label.strip(" \"'*") for label in parts]
+    if beside := list(_names_beside(text, start, labels, flags)):
+        cells.known.update(dict.fromkeys(beside, "PERSON_NAME"))
+        return end, None
     below = end + 1
     if delimiter == _ALIGNED and text.startswith("\n", below):
         below += 1
     if len(parts) < 2 or not _goes_on(text, below, delimiter, len(parts) - 1):
         return end, None
-    labels = [label.strip(" \"'*") for label in parts]
     if not 1 < len(labels) <= _MOST_COLUMNS or not all(map(_is_label, labels)):
         return end, None
     header = Header(delimiter, tuple(map(column_key, labels)))
@@ -251,6 +254,23 @@ def _label_spans(text: str, start: int, labels: Iterable[str]) -> Iterator[tuple
             start = text.index(label, start)
             yield start, start + len(label)
             start += len(label)
+
+
+def _names_beside(
+    text: str, start: int, labels: Sequence[str], flags: Flags
+) -> Iterator[tuple[int, int]]:
+    """Yield the spans of names in the row of a form, each after the cell with its label."""
+    spans = list(_label_spans(text, start, labels))
+    for (label, value), span in zip(pairwise(filter(None, labels)), spans[1:], strict=True):
+        if (
+            names_person(column_key(label))
+            and " " in value
+            and column_key(value) not in _COLUMNS
+            and not names_person(column_key(value))
+            and is_name(value, flags)
+            and _is_persons(value, flags)
+        ):
+            yield span
 
 
 def _goes_on(text: str, start: int, delimiter: str, count: int) -> bool:
