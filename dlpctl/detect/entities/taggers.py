@@ -153,7 +153,8 @@ class Taggers:
         what it hides, in order; those of one type do not overlap.
         """
         is_logged = _NEWLINE in data and bool(may_match(LOGGED, data))
-        found = self._in_text(data, min_score, known or Known(), is_logged=is_logged)
+        known = known or Known()
+        found = self._in_text(data, min_score, known, is_logged=is_logged)
         derived = [
             _new(Candidate, (*span, *name[2:]))
             for text in (streamed_texts(data) if may_match(STREAMED, data) else ())
@@ -167,7 +168,8 @@ class Taggers:
             if (span := text.original_span(name.start, name.end))
             and _is_hidden(text.data[name.start : name.end], data[slice(*span)])
         ]
-        if may_match(LISTINGS, data) and self._tagger:
+        may_list = known.has_mattered and may_match(LISTINGS, data)
+        if may_list and self._tagger and not is_code(code_blocks(data)):
             derived += [
                 Candidate(name.start, name.end, name.score, False, PERSON_NAME)
                 for name in self._tagger.listed(data, may_match)
