@@ -231,8 +231,7 @@ LABELLED = [
     ("<row><full_name>Uzo Xyzzq</full_name><id>1</id></row>", ["Uzo Xyzzq"], []),
     ("<author>the team</author><owner>platform-team</owner>", [], []),
     (
-        f"┌{'─' * 26}┬{'─' * 31}┐\n│ full_name{' ' * 16} │ id{' ' * 27} │\n├{'─' * 26}┼{'─' * 31}┤\n"
-        f"│ Uzo Xyzzq{' ' * 16} │ 1{' ' * 28} │\n",
+        f"┌{'─' * 58}┐\n│ full_name │ id{' ' * 43} │\n├{'─' * 58}┤\n│ Uzo Xyzzq │ 1 │\n",
         ["Uzo Xyzzq"],
         [],
     ),
@@ -242,7 +241,7 @@ LABELLED = [
     ('{"columns":["full_name","id"],"data":[["Uzo Xyzzq","1"]]}', ["Uzo Xyzzq"], []),
     ('{"full_name":{"0":"Uzo Xyzzq","1":"Uzo Vrxyl"}}', ["Uzo Xyzzq", "Uzo Vrxyl"], []),
     ("Full name & MRN \\\\\n\\midrule\nUzo Xyzzq & 1 \\\\\n", ["Uzo Xyzzq"], []),
-    ("Password\tx\tFull name\tGraham Okonjo\nPhone\t1\tSSN\t2\n", ["Graham Okonjo"], []),
+    ("Phone\tFull name\tMarguerite Okonjo\nSSN\t497\t468\n", ["Marguerite Okonjo"], []),
     ("Patient\tDoctor\tFull name\tHome Town\nx\ty\tz\tz\n", [], []),
 ]  # fmt: skip
 

@@ -36,8 +36,8 @@ def listed_names(data: bytes, may_match: MayMatch, flags: Flags) -> Iterator[tup
     for header in listing_headers(data, may_match):
         columns: dict[bytes, list[_Cell]] = defaultdict(list)
         for cells in listed_cells(data, header, words) or ():
-            for name, *cell in zip(*cells, strict=True):
-                columns[name].append((cell[0], cell[1]))
+            for name, start, value in zip(cells.headers, cells.starts, cells.texts, strict=True):
+                columns[name].append((start, value))
         for name, column_cells in columns.items():
             if names_person(key := column_key(name.decode())):
                 yield from _names(key, column_cells, flags)
