@@ -230,6 +230,19 @@ LABELLED = [
     ("'full_name','id'\n'Uzo Xyzzq','1'\n", ["Uzo Xyzzq"], []),
     ("<row><full_name>Uzo Xyzzq</full_name><id>1</id></row>", ["Uzo Xyzzq"], []),
     ("<author>the team</author><owner>platform-team</owner>", [], []),
+    (
+        f"┌{'─' * 58}┐\n│ full_name │ id{' ' * 43} │\n├{'─' * 58}┤\n│ Uzo Xyzzq │ 1 │\n",
+        ["Uzo Xyzzq"],
+        [],
+    ),
+    ("<key>full_name</key>\n<string>Uzo Xyzzq</string>\n", ["Uzo Xyzzq"], []),
+    ("<name>full_name</name>\n<value><string>Uzo Xyzzq</string></value>", ["Uzo Xyzzq"], []),
+    (f"<row>{'<id>482715</id>' * 5}<full_name>Ana Xyzzq</full_name></row>", ["Ana Xyzzq"], []),
+    ('{"columns":["full_name","id"],"data":[["Uzo Xyzzq","1"]]}', ["Uzo Xyzzq"], []),
+    ('{"full_name":{"0":"Uzo Xyzzq","1":"Uzo Vrxyl"}}', ["Uzo Xyzzq", "Uzo Vrxyl"], []),
+    ("Full name & MRN \\\\\n\\midrule\nUzo Xyzzq & 1 \\\\\n", ["Uzo Xyzzq"], []),
+    ("Phone\tFull name\tMarguerite Okonjo\nSSN\t497\t468\n", ["Marguerite Okonjo"], []),
+    ("Patient\tDoctor\tFull name\tHome Town\nx\ty\tz\tz\n", [], []),
 ]  # fmt: skip
 
 

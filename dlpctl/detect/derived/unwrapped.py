@@ -18,7 +18,11 @@ _LABEL = 48
 """Bytes before a value that may be its label."""
 _STARTS_ENTRY = r"\S{0,160}:(?:\s|\Z)|[^\s\"',;=|]{0,160}(?:[,;=|]\S|[ ]=[ ])"
 """The first word of a line that starts an entry: a key, a speaker or a row."""
-_BELOW = lazy(rf"\n(?!{_STARTS_ENTRY})(?=([0-9A-Za-z\x80-\xff]\S{{0,31}}))".encode("latin-1"))
+_SIGN = r"\xe2(?:[\x94-\x97]|\x80\xa2)"
+"""The first bytes of what a box is drawn with, and of a bullet."""
+_BELOW = lazy(
+    rf"\n(?!{_SIGN}|{_STARTS_ENTRY})(?=([0-9A-Za-z\x80-\xff]\S{{0,31}}))".encode("latin-1")
+)
 """A line end and the first word of the next line."""
 _ENDS_ENTRY = b"\n.!?:;{}"
 _DIGITS = b"0123456789"

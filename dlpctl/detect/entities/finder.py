@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from dlpctl.detect.automaton.gates import MayMatch
 from dlpctl.detect.confirm.code_density import SHORT, dense
 from dlpctl.detect.entities import addresses, label_keys, labelled, replies, roles, shapes
 from dlpctl.detect.entities.boundaries import complete, split_lines, trim, written_span
@@ -12,6 +13,7 @@ from dlpctl.detect.entities.crf.model import LABELS, Model
 from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged, Word
 from dlpctl.detect.entities.evidence import is_bare, is_of_a_person, is_ordinary, least_score
 from dlpctl.detect.entities.known import Known
+from dlpctl.detect.entities.listed_names import listed_names
 from dlpctl.detect.entities.regions import Region, RegionFinder, TriggerMatch
 from dlpctl.detect.entities.rejections import is_rejected
 from dlpctl.detect.entities.repeated import without_terms, without_things
@@ -84,6 +86,11 @@ class NameTagger:
         found = self.tag(text, regions, known.names)
         found = without_things(text, found, self._flags)
         return labelled.joined(found, cells)
+
+    def listed(self, data: bytes, may_match: MayMatch) -> Iterator[Finding]:
+        """Yield the names below headers of listings in a text in UTF-8."""
+        for span in listed_names(data, may_match, self._flags):
+            yield _finding(*span, labelled.CELL)
 
     def tag(
         self, text: str, regions: Iterable[Region], known: set[str] | None = None

@@ -72,7 +72,7 @@ _WRITTEN = lazy(r"[A-ZÀ-Þ](?:[^\WA-ZÀ-Þ\d_]+|[A-ZÀ-Þ]+)")  # as in a lette
 _LABEL = lazy(r"(?<!\w)([^\W\d_]\w{3,40}+)[\"']?\)?\s?\Z")  # also lower(name) = '...'
 _LONGEST = 44
 """The most characters of a label, with what may be between it and its mark."""
-_MARK = lazy(r"[:=]|>(?=[^\n<>]{2,60}</)")
+_MARK = lazy(r"[:=]|</(?=\w{1,16}>\s{0,32}(?:<\w{1,16}>){1,2}[^\n<>]{2,60}</)|>(?=[^\n<>]{2,60}</)")
 _KEY = lazy(r"[^\W_]+")
 
 

@@ -7,9 +7,9 @@ still has to look like a name or an address.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import add
 
 from dlpctl.detect.entities.crf.words import WordFlags
@@ -31,7 +31,7 @@ from dlpctl.types import Category, Finding
 
 Flags = Callable[[str], WordFlags]
 
-SCORE, _CELL, _FULL_NAME = 0.85, 0.9, 0.95
+SCORE, CELL, _FULL_NAME = 0.85, 0.9, 0.95
 _MOST_COLUMNS, _LONGEST_HEADER = 200, 4000
 _ENOUGH = 0.4
 """The share of a column's values that must look like names or addresses, so that all count."""
@@ -40,7 +40,7 @@ _ENOUGH = 0.4
 _VALUE = lazy(
     r"[\"']?\)?\s?(?:=>|:=|[:=])(?:\s?|[ ]{2,24})(?:\"([^\"\n]{2,120})\"|'([^'\n]{2,120})'"
     r"|([^\W\d_][^\n\"',;{}()<>\[\]=:]{1,60}?(?=$|,|;|[ ]{2}|\t)))"
-    r"|>\s?([^\n<>]{2,60})</",
+    r"|(?:</\w{1,16}>\s{0,32}(?:<\w{1,16}>)?<\w{1,16})?>\s?([^\n<>]{2,60})</",
     re.MULTILINE,
 )
 _GIVEN_NAME = lazy(
@@ -189,12 +189,15 @@ def _table(text: str, at: int, cells: Cells, flags: Flags) -> tuple[int, Header 
     if delimiter not in written:
         delimiter = _ALIGNED
     parts, _ = _split(written, delimiter)
+    labels = [label.strip(" \"'*") for label in parts]
+    if beside := list(_names_beside(text, start, labels, flags)):
+        cells.known.update(dict.fromkeys(beside, "PERSON_NAME"))
+        return end, None
     below = end + 1
     if delimiter == _ALIGNED and text.startswith("\n", below):
         below += 1
     if len(parts) < 2 or not _goes_on(text, below, delimiter, len(parts) - 1):
         return end, None
-    labels = [label.strip(" \"'*") for label in parts]
     if not 1 < len(labels) <= _MOST_COLUMNS or not all(map(_is_label, labels)):
         return end, None
     header = Header(delimiter, tuple(map(column_key, labels)))
@@ -232,7 +235,7 @@ def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> 
         if is_of_things and key in NAMES_OF_ANYTHING:
             type_name, spans = "", column
         else:
-            type_name, spans = _column(text, key, column, flags)
+            type_name, spans = fitting_column(text, key, column, flags)
         cells.known.update(dict.fromkeys(spans, type_name))
         if type_name == "PERSON_NAME":
             cells.sure.update(fitting_cells(text, spans, partial(_is_full_name, flags=flags)))
@@ -251,6 +254,23 @@ def _label_spans(text: str, start: int, labels: Iterable[str]) -> Iterator[tuple
             start = text.index(label, start)
             yield start, start + len(label)
             start += len(label)
+
+
+def _names_beside(
+    text: str, start: int, labels: Sequence[str], flags: Flags
+) -> Iterator[tuple[int, int]]:
+    """Yield the spans of names in the row of a form, each after the cell with its label."""
+    spans = list(_label_spans(text, start, labels))
+    for (label, value), span in zip(pairwise(filter(None, labels)), spans[1:], strict=True):
+        if (
+            names_person(column_key(label))
+            and " " in value
+            and column_key(value) not in _COLUMNS
+            and not names_person(column_key(value))
+            and is_name(value, flags)
+            and _is_persons(value, flags)
+        ):
+            yield span
 
 
 def _goes_on(text: str, start: int, delimiter: str, count: int) -> bool:
@@ -276,7 +296,7 @@ def _split(line: str, delimiter: str) -> tuple[list[str], list[int]]:
     return cells, list(accumulate((len(cell) + 1 for cell in cells), initial=0))[:-1]
 
 
-def _column(
+def fitting_column(
     text: str, key: str, cells: list[tuple[int, int]], flags: Flags
 ) -> tuple[str, list[tuple[int, int]]]:
     """Return the type of a column's values, and the cells with such values."""
@@ -357,7 +377,7 @@ def joined(found: Iterable[Finding], cells: Cells) -> list[Finding]:
 
 def cells_found(cells: Cells) -> list[Finding]:
     return [
-        _finding(type_name, *span, _FULL_NAME if span in cells.sure else _CELL)
+        _finding(type_name, *span, _FULL_NAME if span in cells.sure else CELL)
         for span, type_name in cells.known.items()
         if type_name
     ]

@@ -347,8 +347,10 @@ def _region_around(text: str, at: int, around: _Extent) -> Region:
 
 
 def _boundary(text: str, positions: range) -> int:
-    """Return the first position of a blank, or else of what is neither letter nor digit."""
-    for position in positions:
+    """Return the first position of a blank, or else of what is neither letter nor digit; a blank
+    far away may be in a name that is the only text of its line with one.
+    """
+    for position in positions[: len(positions) // 2]:
         if text[position].isspace():
             return position
     for position in positions:

@@ -17,6 +17,7 @@ from dlpctl.detect.automaton.gates import MayMatch, all_open
 from dlpctl.detect.automaton.scratches import Scratches
 from dlpctl.detect.confirm.code_density import code_blocks, is_code
 from dlpctl.detect.derived.escaped import EscapedText
+from dlpctl.detect.derived.listings import GATE as LISTINGS
 from dlpctl.detect.derived.logged import GATE as LOGGED
 from dlpctl.detect.derived.logged import LoggedText
 from dlpctl.detect.derived.streamed import GATE as STREAMED
@@ -152,7 +153,8 @@ class Taggers:
         what it hides, in order; those of one type do not overlap.
         """
         is_logged = _NEWLINE in data and bool(may_match(LOGGED, data))
-        found = self._in_text(data, min_score, known or Known(), is_logged=is_logged)
+        known = known or Known()
+        found = self._in_text(data, min_score, known, is_logged=is_logged)
         derived = [
             _new(Candidate, (*span, *name[2:]))
             for text in (streamed_texts(data) if may_match(STREAMED, data) else ())
@@ -166,6 +168,12 @@ class Taggers:
             if (span := text.original_span(name.start, name.end))
             and _is_hidden(text.data[name.start : name.end], data[slice(*span)])
         ]
+        may_list = known.has_mattered and may_match(LISTINGS, data)
+        if may_list and self._tagger and not is_code(code_blocks(data)):
+            derived += [
+                Candidate(name.start, name.end, name.score, False, PERSON_NAME)
+                for name in self._tagger.listed(data, may_match)
+            ]
         return _without_parts(found, derived) if derived else found
 
     def _in_text(

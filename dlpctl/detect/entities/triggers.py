@@ -42,6 +42,7 @@ PATTERNS = tuple(
             "label",
             rf"(?:{_LABELS})\\?[\"']?\)?(?:\s?[:=>|]| [-–])\s?\\?[\"']?(?:[A-Za-z]|{_ACCENTED})",
         ),
+        ("label", rf"(?:{_LABELS})</[a-z]+>\s*<[a-z]+>(?:<[a-z]+>)?(?:[A-Z]|{_ACCENTED})"),
         *(("role", trigger) for trigger in roles.TRIGGERS),
         ("mail", roles.MAIL_TRIGGER),
         ("question", replies.TRIGGER),
