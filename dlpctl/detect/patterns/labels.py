@@ -30,6 +30,8 @@ _FORMS = {
     "ي": "[يى]",
     "ى": "[يى]",
     "ة": "[ةه]",
+    "أ": "[أا]",
+    "إ": "[إا]",
     "ی": "\u0651?[یيى]",
     "ک": "[کك]",
     '"': '["״”]',
@@ -82,38 +84,45 @@ _GENERIC = frozenset(
         r"\w+",
         "number numero nummer nomor identification registration account insurance identity"
         " personal national social security service company reference document health driver"
-        " policy código codice license licence numer номер государственный регистрационный",
+        " policy documento código codice license licence numer номер государственный"
+        " регистрационный",
     )
 )
 _NOUNS = {
     "number": "no|nr|num",
-    "nummer": "nr",
+    "nummer": "nr|num",
     "nommer": "nr",
     "numer": "nr",
     "numero": "nro|no|num|n[°º]",
     "numéro": "no|num|n[°º]",
-    "número": "no|n[úu]m|n[°º]",
+    "número": "nro|no|n[úu]m|n[°º]",
     "numarası": "no",
     "nomor": "no",
     "broj": "br",
     "číslo": "č|čís",
     "številka": "št",
     "номер": "№",
+    "documento": "docto?|doc",
 }
 """The words for a number, which a label may start or end with, and their abbreviations."""
 _ENDS_COMPOUND = ("nummer", "numero")
+_ARTICLE = "ال"
 _APART = r"[ _.\-/'’]{1,2}"
 _JOINT = r"[ _.\-/'’]{0,2}"
+_JOINT_OTHER = "[ _.\\-/\u200c]{0,2}"
 _LOOSE_JOINT = r"[ _.\-/'’]*"
 """A joint in a gated trigger: without an upper bound, it compiles in a twentieth of the time, but
 would slow the pass over every text.
 """
 _LEFT_OF_PAIR = r"(?:^|[^0-9A-Za-z\x{C0}-\x{587}\x{10D0}-\x{10FF}])"
-_BETWEEN = rf"(?:'l)?{_APART}(?:(?:d(?:el?|[aiou]s?)?|l[ae]s?|of|the|za|i|y)[ _.\-/'’]{{1,2}})?"
+_BETWEEN = (
+    rf"(?:'l)?(?:{_APART}|\x{{200C}})"
+    rf"(?:(?:d(?:el?|[aiou]s?)?|l[ae]s?|of|the|[yz]a|i|y){_APART})?"
+)
 _ENDING = r"[^\x00-\x40\[-`{-\x{BF}]{0,14}"
 _ABBREVIATED = r"\.?[ _\-/]?"
 # A short label is ambiguous, so its value must follow directly.
-_NOUN = r"(?i:number|n[uú]mero|nummer|num|no|nro?|č|br|broj|szám|sz|n\.?[°º]|№|#|id|code|card)"
+_NOUN = r"(?i:number|n[uú]m(?:[eé]ro)?|nummer|no|nro?|č|br|broj|szám|sz|n\.?[°º]|№|#|id|code|card)"
 _VERB = (
     r"(?i:(?:is|was)(?: now| still| [a-z]{4,10} as)?|(?:es|est|era|è|é)(?: el| l[ae]| il| o)?"
     r"|fue|war|je|jest|on (?:record|file)|its|it['’]s|ist|lautet|är|er|on|to|adalah)"
@@ -258,19 +267,23 @@ def _label(label: str) -> str:
         first, _, second = label.partition(" ")
         camel = "|".join(word.title() for word in second.split("|") if word.isascii())
         joined = f"(?:{_BETWEEN}{_any_of(second)}|(?-i:{_any_of(camel, as_is=True)}))"
+        if (noun := _ENDS_COMPOUND[0]) in second.split("|"):
+            joined = f"(?:{joined}|{noun}|{_NOUNS[noun]})"  # `Steueridentnr`
         return _any_of(first) + joined if second else _any_of(first)
     plain = _ELISION.sub(r" \1'", label).strip(" .")
     words, joints = _JOINTS.split(plain), _JOINTS.findall(plain)
-    apart = _is_latin(label) and (
+    is_latin = _is_latin(label)
+    apart = is_latin and (
         min(map(len, words)) == 1 or sum(map(len, words)) <= _SHORT
     )  # `sa id` is not `said`
+    usual = _JOINT if is_latin else _JOINT_OTHER
     regex = ""
     for number, word in enumerate(words):
         elided = word[1:2] == "'" and word[0].lower() in "dl"
         joint = ""
         if number:
             is_abbreviated = joints[number - 1] == ". "
-            joint = _ABBREVIATED if is_abbreviated else _APART if apart else _JOINT
+            joint = _ABBREVIATED if is_abbreviated else _APART if apart else usual
         if elided:
             regex += f"(?:{joint}{_word(word[0])})?"
         at_end = len(words) > 1 and number in (0, len(words) - 1)
@@ -309,9 +322,10 @@ def _word(word: str) -> str:
 
 
 def _letters(word: str) -> str:
-    parts = [_letter(char) for char in word.replace("İ", "ı").lower()]
+    article = f"(?:{_ARTICLE})?" if word.startswith(_ARTICLE) else ""
+    parts = [_letter(char) for char in word.removeprefix(_ARTICLE).replace("İ", "ı").lower()]
     spelled = len(word) > 1 and word.isalpha() and word[0].isupper() and word[-1].isupper()
-    return (r"\.?" if spelled else "").join(parts)
+    return article + (r"\.?" if spelled else "").join(parts)
 
 
 def _letter(char: str) -> str:
