@@ -74,7 +74,7 @@ TAGGED = (
 _WINDOW = 1 << 18
 """The number of bytes that are tagged together; memory grows with them."""
 _MOST_KNOWN = 10_000
-_BRACKET, _NEWLINE = b"[", b"\n"
+_BRACE, _NEWLINE = b"{", b"\n"
 _LINE_FEED = _NEWLINE[0]
 SENTENCE = 6
 """The number of blanks from which a line without an end is a sentence, and no cell of a table."""
@@ -168,7 +168,7 @@ class Taggers:
             if (span := text.original_span(name.start, name.end))
             and _is_hidden(text.data[name.start : name.end], data[slice(*span)])
         ]
-        has_rows = _NEWLINE in data or _BRACKET in data
+        has_rows = _NEWLINE in data or _BRACE in data
         may_list = known.has_mattered and has_rows and may_match(LISTINGS, data)
         if may_list and self._tagger and not is_code(code_blocks(data)):
             derived += [
