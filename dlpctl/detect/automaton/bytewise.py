@@ -161,8 +161,6 @@ def _counted(written: str, flags: Flags, counted: str, *, is_boundary: bool) -> 
         return _byte_class(plain) + counted.encode()
     if is_boundary:
         return _byte_class([*plain, (0x80, 0xFF)])
-    if further == [(_ASCII + 1, _LAST)] and not counted:
-        return b"(?:%s|[\\xc2-\\xf4][\\x80-\\xbf]{1,3})" % _byte_class(plain)
     sequences = list(_sequences(further))
     count = COUNT.match(counted)
     if count and (count[1] in ("*", "+") or count[3]):
