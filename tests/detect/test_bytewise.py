@@ -48,6 +48,14 @@ def test_regexes_over_bytes_keep_sets_cases_and_limits(regex: str, text: str) ->
     assert re.fullmatch(over_bytes, text.encode()) is None
 
 
+def test_a_set_of_all_further_characters_ends_with_a_character() -> None:
+    over_bytes = bytewise(r"a[^\n]")
+    assert over_bytes is not None
+    ends = {text: re.compile(over_bytes).match(text.encode()) for text in ("aé", "a’", "a😀")}
+    assert [text for text, end in ends.items() if not end or end[0] != text.encode()] == []
+    assert re.fullmatch(over_bytes, "a’".encode()[:-1]) is None
+
+
 @pytest.mark.parametrize("regex", [r"\pL+", r"a\Cb", r"\Qa.b\E"])
 def test_what_only_regexes_over_characters_have_is_left_to_them(regex: str) -> None:
     assert bytewise(regex) is None

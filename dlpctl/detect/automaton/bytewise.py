@@ -63,6 +63,8 @@ _NAMED = {
 _LENGTHS = ((0x80, 0x7FF), (0x800, 0xFFFF), (0x10000, _LAST))
 """The characters of two, three and four bytes."""
 _FURTHER = ((0x80, 0xBF),)
+_ANY_FURTHER = rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+"""Any character beyond ASCII of a valid text."""
 _BLOCK = 128
 _CASED = (*range(_ASCII + 1, 0x1C80, _BLOCK), *range(0x1D00, 0x1F000, _BLOCK))
 """The starts of the blocks of characters that may have cases, without historic forms of Cyrillic
@@ -161,6 +163,8 @@ def _counted(written: str, flags: Flags, counted: str, *, is_boundary: bool) -> 
         return _byte_class(plain) + counted.encode()
     if is_boundary:
         return _byte_class([*plain, (0x80, 0xFF)])
+    if further == [(_ASCII + 1, _LAST)] and not counted:
+        return b"(?:%s|%s)" % (_byte_class(plain), _ANY_FURTHER)
     sequences = list(_sequences(further))
     count = COUNT.match(counted)
     if count and (count[1] in ("*", "+") or count[3]):
