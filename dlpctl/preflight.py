@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.detect import blocks
 from dlpctl.detect.binaries import scan_strings
 from dlpctl.detect.engine import Detector, encode
 from dlpctl.detect.entities.taggers import TAGGED
 from dlpctl.detect.patterns.catalogue import labels as type_labels
+from dlpctl.detect.patterns.library import custom_patterns
 from dlpctl.detect.values import scan_values
 from dlpctl.masking.already_masked import is_already_masked
 from dlpctl.masking.apply import mask_text
@@ -24,6 +25,7 @@ from dlpctl.policy.selectors import parse_destination
 from dlpctl.policy.summary import summarize
 from dlpctl.text_report import Report as Report
 from dlpctl.text_report import detections, written_now
+from dlpctl.texts.written import Written
 from dlpctl.types import IN_BINARIES, Action, Decision, Destination, Finding
 
 if TYPE_CHECKING:
@@ -282,6 +284,7 @@ class _TextMasking:
         self._hidden = self._next = hidden
         self._masker = masker
         self._forbidden: ForbiddenValues | None = None
+        self._ciphertexts: set[str] = set()
 
     @cached_property
     def _values(self) -> list[Value]:
@@ -294,13 +297,17 @@ class _TextMasking:
 
         text = self._text if copy is None else copy
         operators = self._checker.operators(self._next, number)
-        text = mask_text(text, operators, self._masker, self._forbidden)
-        self._next = self._checker.rule(text).hidden()
+        text = mask_text(text, operators, self._masker, self._forbidden, self._ciphertexts)
+        written = Written.of(self._ciphertexts)
+        self._next = [
+            item
+            for item in self._checker.rule(text).hidden()
+            if not written.is_within(text, item.finding.start, item.finding.end)
+        ]
         if self._next:
             reason = f"the masked text still shows {self._next[0].finding.type}"
             return Round(text, Residue.FINDING, reason)
-        leaks = find_leaks(text, self._values)
-        if leaks:
+        if leaks := find_leaks(text, self._values):
             reason = f"the masked text still holds a value of {leaks[0].type}, {leaks[0].form}"
             return Round(text, Residue.VALUE, reason)
         return Round(text, Residue.NOTHING, "")
@@ -333,13 +340,6 @@ class Covered(NamedTuple):
 
 def _not_inspected(problem: str) -> str:
     return f"names and addresses were not inspected: {problem}"
-
-
-def custom_patterns(tables: Sequence[Mapping[str, Any]], source: str) -> list[Any]:
-    """Return a policy's own patterns, in the format of the pattern files."""
-    from dlpctl.detect.patterns.library import parse_file
-
-    return parse_file({"pattern": list(tables)}, source)
 
 
 @cache

@@ -130,7 +130,7 @@ def _by_policy(
 
 
 def _with_patterns(detector: Detector, policy: Policy) -> Detector:
-    from dlpctl.preflight import custom_patterns
+    from dlpctl.detect.patterns.library import custom_patterns
 
     if not policy.custom_patterns:
         return detector

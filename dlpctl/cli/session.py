@@ -185,7 +185,7 @@ class Session:
 
             hint = did_you_mean(wanted, builtin_names()) or "; see 'dlpctl policy list'"
             raise PolicyError(f"{wanted!r} is neither a built-in policy nor a .toml file{hint}")
-        from dlpctl.preflight import custom_patterns
+        from dlpctl.detect.patterns.library import custom_patterns
 
         return Policy.load(
             Path(wanted), known_types=self.catalogue(), check_patterns=custom_patterns

@@ -58,7 +58,7 @@ class Engine:
         Raises `PolicyError` for unknown names, `PatternError` for patterns that are invalid or too
         costly.
         """
-        from dlpctl.preflight import custom_patterns
+        from dlpctl.detect.patterns.library import custom_patterns
 
         policy = Policy.from_dict(
             content, known_types=self.catalogue, check_patterns=custom_patterns

@@ -132,6 +132,6 @@ class PreparedDetectors:
 
 
 def _patterns(policy: Policy) -> list[Pattern]:
-    from dlpctl.preflight import custom_patterns
+    from dlpctl.detect.patterns.library import custom_patterns
 
     return list(custom_patterns(policy.custom_patterns, "customPatterns"))

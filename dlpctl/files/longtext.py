@@ -28,7 +28,7 @@ from dlpctl.formats.discovery import format_named
 from dlpctl.formats.editcolumns import EditColumns
 from dlpctl.formats.source import TextFormat
 from dlpctl.formats.spans import ViewEdit
-from dlpctl.formats.verify import Verification, Written
+from dlpctl.formats.verify import Verification
 from dlpctl.masking.already_masked import masked_test
 from dlpctl.masking.apply import Span
 from dlpctl.masking.leaks import Value
@@ -38,6 +38,7 @@ from dlpctl.policy.decide import FindingDecision, Verdict
 from dlpctl.system.allocation import allocate_large_apart, return_freed_memory
 from dlpctl.system.forked import in_order
 from dlpctl.texts.texthashes import TextHashes
+from dlpctl.texts.written import Written
 from dlpctl.types import Action, Category, Decision, Finding
 
 if TYPE_CHECKING:

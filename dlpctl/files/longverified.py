@@ -23,8 +23,8 @@ from dlpctl.types import Action, Category, Finding
 
 if TYPE_CHECKING:
     from dlpctl.files.hidden import HiddenValues
-    from dlpctl.formats.verify import Written
     from dlpctl.preflight import Checker
+    from dlpctl.texts.written import Written
 
 _CHUNK = 1 << 12
 """The number of findings that are decided together."""

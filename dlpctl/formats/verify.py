@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +17,7 @@ from dlpctl.formats.ocr.seen import ReadPicture
 from dlpctl.formats.residues import StrictMatcher, with_rows_apart
 from dlpctl.formats.spans import ViewEdit
 from dlpctl.formats.worker import Method
+from dlpctl.texts.written import Written
 
 _DETECTION = "detection"
 _UNREADABLE = "it cannot be read again"
@@ -225,28 +226,6 @@ def _by_first_reader(
         for index, text in rest if matcher.in_text("\n".join(text for _, text in rest)) else ():
             if matcher.in_text(text):
                 yield Leak(node.location_of(document, index, 0), "the first reader")
-
-
-class Written:
-    """The replacements that masking wrote for values."""
-
-    def __init__(self, texts: Container[str], lengths: Iterable[int]) -> None:
-        """`lengths` are those of the texts, of which none is empty."""
-        self._texts = texts
-        self._lengths = sorted(lengths)
-
-    @classmethod
-    def of(cls, replacements: Iterable[str]) -> Self:
-        texts = {text for text in replacements if text}
-        return cls(texts, set(map(len, texts)))
-
-    def is_within(self, text: str, start: int, end: int) -> bool:
-        """Return whether these characters are a replacement, or a part of one."""
-        return text[start:end] in self._texts or any(
-            text[at : at + length] in self._texts
-            for length in self._lengths
-            for at in range(max(start - length + 1, 0), end)
-        )
 
 
 def searched_text(document: Document, view: View) -> str:

@@ -13,7 +13,9 @@ from dlpctl.masking.already_masked import masked_test
 from dlpctl.masking.apply import mask_text
 from dlpctl.masking.leaks import Value, find_leaks
 from dlpctl.masking.rounds import Residue, Round, mask_in_rounds
+from dlpctl.operators import operator_named
 from dlpctl.policy.decide import FindingDecision
+from dlpctl.texts.written import Written
 from dlpctl.types import Action, Finding
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ class _Ruling:
         self._is_masked = masked_test(finding.type, finding.category)
         self._replaced = masker.replacing(operator, finding.type, finding.category)
         self._types = (finding.type,)
+        self.writes_ciphertext = operator_named(operator).writes_ciphertext
 
     def judged(self, value: str) -> Judgement:
         if self._is_masked(value):
@@ -87,23 +90,27 @@ class ValueMasker:
     def __call__(self, header: str, values: Sequence[str], /) -> Sequence[Judgement]:
         judged = [CLEAN] * len(values)
         masked: dict[int, str] = {}
+        ciphertexts: set[str] = set()
         for number, findings in self._checker.scan_values(header, values):
-            judged[number] = judgement = self._judged(values[number], findings)
+            judged[number] = judgement = self._judged(values[number], findings, ciphertexts)
             if judgement.masked is not None:
                 masked[number] = judgement.masked
-        again = self._masked_again(header, dict.fromkeys(masked.values()))
+        again = self._masked_again(header, dict.fromkeys(masked.values()), ciphertexts)
         for number in [number for number, text in masked.items() if text in again]:
             judged[number] = judged[number]._replace(masked=again[masked[number]])
         return judged
 
-    def _judged(self, value: str, findings: Sequence[Finding]) -> Judgement:
+    def _judged(self, value: str, findings: Sequence[Finding], ciphertexts: set[str]) -> Judgement:
         first = findings[0]
         if len(findings) == 1 and first.end - first.start == len(value):
             key = first.pattern_id, first.score
             ruling = self._rulings[key] if key in self._rulings else self._ruling(first)
             if ruling is not None:
-                return ruling.judged(value)
-        return self._mask(value, findings)
+                judged = ruling.judged(value)
+                if ruling.writes_ciphertext and judged.masked is not None:
+                    ciphertexts.add(judged.masked)
+                return judged
+        return self._mask(value, findings, ciphertexts)
 
     def _ruling(self, finding: Finding) -> _Ruling | None:
         """Return the ruling on values that are one such finding; None if that depends on them."""
@@ -115,20 +122,28 @@ class ValueMasker:
         self._rulings[finding.pattern_id, finding.score] = ruling
         return ruling
 
-    def _mask(self, value: str, findings: Sequence[Finding], number: int = 0) -> Judgement:
-        """Return the types of what counts in a value, and its masked text if there is one."""
+    def _mask(
+        self, value: str, findings: Sequence[Finding], ciphertexts: set[str], number: int = 0
+    ) -> Judgement:
+        """Return the types of what counts in a value, and its masked text if there is one.
+
+        Ciphertexts that are written are added to `ciphertexts`.
+        """
         ruling = self._checker.ruling(value, findings)
         hidden, types = ruling.hidden(), _types(ruling.findings)
         if not hidden:
             return Judgement(types) if types else CLEAN
-        text = mask_text(value, self._checker.operators(hidden, number), self._masker)
+        operators = self._checker.operators(hidden, number)
+        text = mask_text(value, operators, self._masker, ciphertexts=ciphertexts)
         first = hidden[0].finding
         is_complete = len(hidden) == 1 and first.end - first.start == len(value)
         if not is_complete and find_leaks(text, [Value.of(each.finding, value) for each in hidden]):
             text = mask_text(value, [(_widest(first, value), "redact")], self._masker)
         return Judgement(types, text)
 
-    def _masked_again(self, header: str, texts: Iterable[str]) -> Mapping[str, str]:
+    def _masked_again(
+        self, header: str, texts: Iterable[str], ciphertexts: set[str]
+    ) -> Mapping[str, str]:
         """Mask until a scan finds nothing that is not allowed; return the texts that changed, with
         what they became.
         """
@@ -136,11 +151,16 @@ class ValueMasker:
 
         def mask(waiting: list[str] | None, number: int) -> Round[list[str], None]:
             asked = list(texts) if waiting is None else waiting
+            written = Written.of(ciphertexts)
             changed: dict[str, str] = {}
             for at, findings in self._checker.scan_values(header, asked):
-                again = self._mask(asked[at], findings, number + 1).masked
+                text = asked[at]
+                found = [
+                    item for item in findings if not written.is_within(text, item.start, item.end)
+                ]
+                again = self._mask(text, found, ciphertexts, number + 1).masked if found else None
                 if again is not None:
-                    changed[asked[at]] = again
+                    changed[text] = again
             for text, last in latest.items():
                 latest[text] = changed.get(last, last)
             if waiting is None:

@@ -40,12 +40,19 @@ class Span(NamedTuple):
 
 
 def mask_text(
-    text: str, masked: Iterable[Masked], masker: Masker, forbidden: ForbiddenValues | None = None
+    text: str,
+    masked: Iterable[Masked],
+    masker: Masker,
+    forbidden: ForbiddenValues | None = None,
+    ciphertexts: set[str] | None = None,
 ) -> str:
-    """Return a copy of `text` in which every finding is replaced by its operator."""
+    """Return a copy of `text` in which every finding is replaced by its operator.
+
+    Ciphertexts that are written are added to `ciphertexts`.
+    """
     parts: list[str] = []
     last = 0
-    for start, end, replacement in replacements(text, masked, masker, forbidden):
+    for start, end, replacement in replacements(text, masked, masker, forbidden, ciphertexts):
         parts += (text[last:start], replacement)
         last = end
     parts.append(text[last:])
@@ -53,7 +60,11 @@ def mask_text(
 
 
 def replacements(
-    text: str, masked: Iterable[Masked], masker: Masker, forbidden: ForbiddenValues | None = None
+    text: str,
+    masked: Iterable[Masked],
+    masker: Masker,
+    forbidden: ForbiddenValues | None = None,
+    ciphertexts: set[str] | None = None,
 ) -> list[Replacement]:
     """Return disjoint replacements in order; one that would hold a `forbidden` value is
     redacted.
@@ -72,6 +83,8 @@ def replacements(
         joints = record_joints(text, span.start, span.end, is_clear) if "\n" in value else []
         replacement = mask_in_records(value, span.start, joints, mask) if joints else mask(value)
         written.append(_new(Replacement, (span.start, span.end, replacement)))
+        if ciphertexts is not None and operator_named(span.operator).writes_ciphertext:
+            ciphertexts.add(replacement)
     return written
 
 

@@ -47,6 +47,8 @@ class Operator(NamedTuple):
     needs_key: bool = False
     keeps_shape: bool = False
     """True if the result is made from parts of the value, which must be complete."""
+    writes_ciphertext: bool = False
+    """True if only the holder of the key can tell a result from a real value."""
     writes_tokens: bool = False
     """True if a result may be a token of the store, which alone remembers it: a transaction that
     fails takes its tokens back.
@@ -128,6 +130,7 @@ OPERATORS = {
         _encrypt,
         needs_key=True,
         keeps_shape=True,
+        writes_ciphertext=True,
         writes_tokens=True,
     ),
     "token": Operator("reversible with a vault: <EMAIL_1>", _token, writes_tokens=True),

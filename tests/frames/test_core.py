@@ -14,6 +14,7 @@ from dlpctl import TokenStore, frames
 from dlpctl.detect.engine import Detector
 from dlpctl.errors import CannotMaskError, StillExposedError, UsageError
 from dlpctl.frames import TableMasker
+from dlpctl.operators.fpe import DigitCipher
 from dlpctl.policy.model import Policy
 
 MAIL = "jane.doe@northwind.org"
@@ -173,6 +174,15 @@ def test_short_numbers_are_encrypted_by_the_vault(mask: Mask) -> None:
     assert masked["zip_code"].to_pylist() == ["<POSTAL_CODE_1>"] * 2
     assert masked["card"][0].as_py() != CARD
     assert len(masked["card"][0].as_py()) == len(CARD)
+
+
+def test_ciphertext_stays_although_it_looks_like_a_value(mask: Mask) -> None:
+    numbers = [f"536-{number}-8726" for number in range(10, 60)]
+    table = pa.table({"ssn": numbers, "comment": [f"SSN: {number}, new" for number in numbers]})
+    masked = mask(table, operator="encrypt", key=KEY).to_pydict()
+    assert masked["comment"] == [f"SSN: {number}, new" for number in masked["ssn"]]
+    cipher = DigitCipher(KEY)
+    assert [cipher.decrypt("SSN", number) for number in masked["ssn"]] == numbers
 
 
 def test_what_cannot_be_read_blocks_or_is_reported(mask: Mask, library: Detector) -> None:

@@ -81,6 +81,11 @@ def read_file(file: Path, *, check_regexes: bool = False) -> list[Pattern]:
     return parse_file(content, source, text, check_regexes=check_regexes)
 
 
+def custom_patterns(tables: Sequence[Mapping[str, Any]], source: str) -> list[Pattern]:
+    """Return a policy's own patterns, in the format of the pattern files."""
+    return parse_file({"pattern": list(tables)}, source)
+
+
 def parse_file(
     content: Mapping[str, Any], source: str, text: str = "", *, check_regexes: bool = False
 ) -> list[Pattern]:
