@@ -118,6 +118,7 @@ def test_every_form_is_written_with_and_without_findings(form: str) -> None:
 def test_a_stopped_scan_is_marked_incomplete(form: str) -> None:
     assert "stopped before its end" in written(form, RESULT, partial=True)
     assert "stopped before its end" not in written(form, RESULT)
+    assert "nothing found in" not in written(form, skips=(), partial=True).lower()
 
 
 def test_json() -> None:

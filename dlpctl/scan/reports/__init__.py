@@ -106,12 +106,20 @@ def shortcomings(summary: Summary) -> list[str]:
     return message
 
 
+def no_finding(summary: Summary) -> str:
+    """Return the words for a scan without findings, which may have been stopped."""
+    return "nothing found before it was stopped" if summary.partial else "nothing found"
+
+
 def headline(summary: Summary) -> tuple[str, str]:
     """Return a summary in two parts: `Nothing found` and ` in 3 files, 1.2 KB`."""
     if not summary.files and not summary.findings:
         return "No file was scanned", ""
-    found = counted(summary.findings, "finding") if summary.findings else "Nothing found"
-    return found, f" in {counted(summary.files, summary.noun)}, {size_of(summary.bytes)}"
+    found = counted(summary.findings, "finding") if summary.findings else no_finding(summary)
+    return (
+        found.capitalize(),
+        f" in {counted(summary.files, summary.noun)}, {size_of(summary.bytes)}",
+    )
 
 
 def skipped_by_reason(summary: Summary) -> str:

@@ -15,6 +15,7 @@ from dlpctl.scan.reports import (
     Setting,
     Write,
     counted,
+    no_finding,
     printable,
     shortcomings,
     size_of,
@@ -194,7 +195,7 @@ def _total(summary: Summary, files: int) -> str:
         return "no file was scanned"
     looked = f"{counted(summary.files, summary.noun)}, {size_of(summary.bytes)}"
     if not summary.findings:
-        return f"nothing found in {looked}"
+        return f"{no_finding(summary)} in {looked}"
     return f"{counted(summary.findings, 'finding')} in {files:,} of {looked}"
 
 
