@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from dlpctl.detect.automaton.compiled import Compiled, PatternSet, from_patterns, name_of
-from dlpctl.detect.automaton.files import from_files, state_of
+from dlpctl.detect.automaton.compiled import Compiled, PatternSet, from_patterns, name_of, state_of
+from dlpctl.detect.automaton.files import from_files
 from dlpctl.detect.confirm.runner import Runner, Trace
 from dlpctl.detect.entities.taggers import TAGGED, Taggers
 from dlpctl.detect.patterns.library import builtin_files, unique

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import zlib
 from array import array
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterable, Sequence
+from functools import cache, cached_property
 from itertools import chain
+from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -27,14 +28,24 @@ from dlpctl.detect.patterns.model import (
     context_width,
 )
 from dlpctl.detect.patterns.syntax import loosened, prefix_of
-from dlpctl.errors import EngineError
+from dlpctl.errors import EngineError, PatternError
 from dlpctl.regex import lazy
+from dlpctl.system.regular import read_regular
 from dlpctl.types import Category
 from dlpctl.version import __version__
 
 if TYPE_CHECKING:
     import hyperscan
 
+_DETECT = Path(__file__).parents[1]
+_MAKERS = [
+    *(_DETECT / "patterns" / f"{name}.py" for name in ("labels", "library", "parse", "syntax")),
+    *(
+        _DETECT / "automaton" / f"{name}.py"
+        for name in ("anchors", "bytewise", "compiled", "database", "widths")
+    ),
+]
+"""The code that determines the compiled result: another commit may have the same version."""
 _PREFIX = "patterns-"
 _OF_POLICIES = "policy-"
 _MOST_BYTES = {_PREFIX: 256 << 20, _OF_POLICIES: 64 << 20}
@@ -303,7 +314,28 @@ def compile_set(
 def key_of(state: str) -> bytes:
     from dlpctl.detect.automaton.database import version
 
-    return f"{_FORMAT} {__version__} {version()} {state}".encode("utf-8", "surrogateescape")
+    made = f"{_FORMAT} {__version__} {version()} {_makers()} {state}"
+    return made.encode("utf-8", "surrogateescape")
+
+
+@cache
+def _makers() -> str:
+    return state_of(file for file in _MAKERS if file.exists())
+
+
+def state_of(files: Iterable[Path]) -> str:
+    """Return a digest of the content of files.
+
+    Reading a library takes a millisecond. Modification times would be free, but those in a
+    container image change whenever the image is unpacked.
+    """
+    contents: list[tuple[str, bytes]] = []
+    for file in files:
+        try:
+            contents.append((file.name, read_regular(file)))
+        except OSError as problem:
+            raise PatternError(f"{file}: cannot be read: {problem.strerror or problem}") from None
+    return repr([(name, len(content), zlib.crc32(content)) for name, content in contents])
 
 
 def keep_patterns(key: bytes, patterns: Sequence[Pattern], cache: Cache) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
-from zlib import crc32
 
 from dlpctl.detect.automaton.compiled import (
     Compiled,
@@ -16,24 +15,13 @@ from dlpctl.detect.automaton.compiled import (
     kept_patterns,
     kept_set,
     key_of,
+    state_of,
 )
-from dlpctl.errors import PatternError
-from dlpctl.system.regular import read_regular
 from dlpctl.types import Category
 
 if TYPE_CHECKING:
     from dlpctl.detect.automaton.cache import Cache
     from dlpctl.detect.patterns.model import Pattern
-
-_DETECT = Path(__file__).parents[1]
-_MAKERS = [
-    *(_DETECT / "patterns" / f"{name}.py" for name in ("labels", "library", "parse", "syntax")),
-    *(
-        _DETECT / "automaton" / f"{name}.py"
-        for name in ("anchors", "bytewise", "compiled", "database", "widths")
-    ),
-]
-"""The code that determines the compiled result: another commit may have the same version."""
 
 
 def from_files(
@@ -50,9 +38,8 @@ def from_files(
     ones, and scanning is no faster. Other files are a set of their own, so that a change there does
     not compile the library again.
     """
-    makers = state_of(file for file in _MAKERS if file.exists())
-    further = [makers + state_of(files)] if files else []
-    state = makers + state_of(library)
+    further = [state_of(files)] if files else []
+    state = state_of(library)
     names = (*Category, "gated", "labelled") if library else ()
     keys = [key_of(each) for each in (*(f"{name} {state}" for name in names), *further)]
     kept = [kept_set(key, cache) if cache else None for key in keys]
@@ -104,18 +91,3 @@ def _once(function: Callable[[], None] | None) -> Callable[[], None]:
     """Return a function that calls another one only the first time."""
     left = [function] if function else []
     return lambda: left.pop()() if left else None
-
-
-def state_of(files: Iterable[Path]) -> str:
-    """Return a digest of the content of files.
-
-    Reading a library takes a millisecond. Modification times would be free, but those in a
-    container image change whenever the image is unpacked.
-    """
-    contents: list[tuple[str, bytes]] = []
-    for file in files:
-        try:
-            contents.append((file.name, read_regular(file)))
-        except OSError as problem:
-            raise PatternError(f"{file}: cannot be read: {problem.strerror or problem}") from None
-    return repr([(name, len(content), crc32(content)) for name, content in contents])
