@@ -14,6 +14,7 @@ import io
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from typing import Self
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.detect.derived.characters import is_unseen, plain_forms, unseen_text
@@ -35,6 +36,9 @@ from dlpctl.detect.derived.runs import (
 from dlpctl.regex import lazy
 from dlpctl.texts.deflated import GZIP, RAW, ZLIB, Inflater
 from dlpctl.texts.encoded import unescaped
+
+Run = tuple[int, int, bytes]
+"""The span of a run, and what it reads."""
 
 _BEFORE, _AFTER = 160, 64
 """Bytes around a run that are copied with it: as far as labels and context reach."""
@@ -88,6 +92,14 @@ class DecodedText(DerivedText):
         text, pieces = copy_around(data, chain((first,), runs))
         return cls(text, pieces, outer) if pieces.starts else None
 
+    @classmethod
+    def with_runs(
+        cls, data: bytes, runs: Iterable[Run], outer: DecodedText | None = None
+    ) -> Self | None:
+        """Return the text with these runs as they read; None without any."""
+        runs = list(runs)
+        return cls(*copy_around(data, runs), outer) if runs else None
+
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the span in the original; None where nothing of it, of its label or right after it
         was decoded, so that the original has it too.
@@ -137,7 +149,7 @@ def hiding_text(data: bytes, runs: Iterable[tuple[int, int]]) -> Iterator[int]:
     yield from (start for start, _, _ in _runs(data, plain))
 
 
-def copy_around(data: bytes, runs: Iterable[tuple[int, int, bytes]]) -> tuple[bytes, Pieces]:
+def copy_around(data: bytes, runs: Iterable[Run]) -> tuple[bytes, Pieces]:
     """Return what runs are decoded to, each with some text around it."""
     view = io.BytesIO()
     pieces = Pieces(len(data))
