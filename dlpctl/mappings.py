@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from dlpctl.errors import DlpctlError, did_you_mean
 from dlpctl.types import LARGEST_NUMBER
@@ -208,6 +208,12 @@ class KnownTable:
         """Return the tables of a list."""
         items = self.items(key, required=required)
         return [KnownTable(item, self.source, path, known) for path, item in items]
+
+
+def keys_of(record: type[NamedTuple]) -> list[str]:
+    """Return the keys of a record's fields in files: `dataTypes` for `data_types`."""
+    words = (name.split("_") for name in record._fields)
+    return [first + "".join(map(str.title, rest)) for first, *rest in words]
 
 
 def inside(path: str, key: str) -> str:
