@@ -13,7 +13,6 @@ import binascii
 import io
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 from typing import Self
 from urllib.parse import unquote_to_bytes
 
@@ -81,24 +80,12 @@ class DecodedText(DerivedText):
         self._outer = outer
 
     @classmethod
-    def of(
-        cls, data: bytes, spans: Iterable[tuple[int, int]], outer: DecodedText | None = None
-    ) -> DecodedText | None:
-        """Return the decoded text for these spans of runs; None where nothing is hidden in them."""
-        runs = _runs(data, spans)
-        first = next(runs, None)
-        if first is None:
-            return None
-        text, pieces = copy_around(data, chain((first,), runs))
-        return cls(text, pieces, outer) if pieces.starts else None
-
-    @classmethod
     def with_runs(
         cls, data: bytes, runs: Iterable[Run], outer: DecodedText | None = None
     ) -> Self | None:
         """Return the text with these runs as they read; None without any."""
-        runs = list(runs)
-        return cls(*copy_around(data, runs), outer) if runs else None
+        text, pieces = copy_around(data, runs)
+        return cls(text, pieces, outer) if pieces.starts else None
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the span in the original; None where nothing of it, of its label or right after it
@@ -146,7 +133,7 @@ def hiding_text(data: bytes, runs: Iterable[tuple[int, int]]) -> Iterator[int]:
             yield start
         else:
             plain.append((start, end))
-    yield from (start for start, _, _ in _runs(data, plain))
+    yield from (start for start, _, _ in decoded_runs(data, plain))
 
 
 def copy_around(data: bytes, runs: Iterable[Run]) -> tuple[bytes, Pieces]:
@@ -192,7 +179,7 @@ def _character(data: bytes, position: int) -> int:
     return position
 
 
-def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
+def decoded_runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[Run]:
     """Return the spans of runs that hide something, with what they hide."""
     last_end = 0
     lines_of_digits = False

@@ -40,7 +40,7 @@ from dlpctl.detect.derived import (
 )
 from dlpctl.detect.derived.columns import ColumnCells, Columns
 from dlpctl.detect.derived.compound import compound_text
-from dlpctl.detect.derived.decoded import DecodedText, Run
+from dlpctl.detect.derived.decoded import DecodedText, Run, decoded_runs
 from dlpctl.detect.derived.dumps import dumped_texts
 from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.derived.followed import FollowedText
@@ -216,7 +216,7 @@ def _decoded_texts(
             binary := DecodedText.with_runs(data, binaries.runs(data), decoded)
         ):
             yield binary
-        decoded = DecodedText.of(data, runs, decoded)
+        decoded = DecodedText.with_runs(data, decoded_runs(data, runs), decoded)
         if decoded is None or decoded.data == data:
             return
         yield decoded
