@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from dlpctl.errors import DlpctlError, did_you_mean
 from dlpctl.types import LARGEST_NUMBER
@@ -210,6 +210,12 @@ class KnownTable:
         return [KnownTable(item, self.source, path, known) for path, item in items]
 
 
+def keys_of(record: type[NamedTuple]) -> list[str]:
+    """Return the keys of a record's fields in files: `dataTypes` for `data_types`."""
+    words = (name.split("_") for name in record._fields)
+    return [first + "".join(map(str.title, rest)) for first, *rest in words]
+
+
 def inside(path: str, key: str) -> str:
     """Return the path of a key: `rules[2]` and `action` make `rules[2].action`."""
     return f"{path}.{key}" if path else key
@@ -242,26 +248,29 @@ def as_number(value: object, low: float, high: float) -> float:
 def as_integer(value: object, low: int, high: int | None = None) -> int:
     """Return a whole number from `low` to `high`; 2.0 is one, too."""
     wanted = f"of at least {low:,}" if high is None else f"from {low:,} to {high:,}"
+    most = LARGEST_NUMBER if high is None else high
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= low:
         raise UnfitError(f"must be a whole number {wanted}", value=value)
-    if high is None and value > LARGEST_NUMBER:
-        raise UnfitError(f"must be at most {LARGEST_NUMBER:,}")
-    if int(value) != value or (high is not None and value > high):
+    if high is None and value > most:
+        raise UnfitError(f"must be at most {most:,}")
+    if value > most or int(value) != value:
         raise UnfitError(f"must be a whole number {wanted}", value=value)
     return int(value)
 
 
-def as_list(value: object, check: Callable[[object], Item]) -> list[Item]:
+def as_list(value: object, check: Callable[[Any], Item], wanted: str = "a list") -> list[Item]:
     """Return the items of a list, each checked."""
     if not isinstance(value, list | tuple):
-        raise UnfitError("must be a list", value=value)
-    checked = []
-    for index, item in enumerate(value):
-        try:
-            checked.append(check(item))
-        except UnfitError as unfit:
-            raise UnfitError(unfit.problem, f"[{index}]{unfit.path}") from None
-    return checked
+        raise UnfitError(f"must be {wanted}", value=value)
+    return [part_of(item, f"[{index}]", check) for index, item in enumerate(value)]
+
+
+def part_of(value: object, path: str, check: Callable[[Any], Item]) -> Item:
+    """Return a checked part of a value; `path` leads from the value to the part."""
+    try:
+        return check(value)
+    except UnfitError as unfit:
+        raise UnfitError(unfit.problem, path + unfit.path) from None
 
 
 def as_member(value: object, enumeration: type[Member], noun: str) -> Member:

@@ -202,13 +202,13 @@ class Checker:
     @property
     def processes(self) -> int:
         """The number of processes that may work on one text."""
-        leave = self._detector.aside
+        leave = self._detector.leave
         return leave.processes() if leave else 1
 
     def take_leave_to_fork(self) -> None:
         """Give the leave to fork to this process, a child of the one that had it."""
-        if self._detector.aside is not None:
-            self._detector.aside.move_here()
+        if self._detector.leave is not None:
+            self._detector.leave.move_here()
 
     def scan(self, text: str, encoded: bytes | None = None) -> Sequence[Finding]:
         """Find values in a text, down to the lowest score that matters to the policy."""

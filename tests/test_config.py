@@ -212,7 +212,7 @@ class TestErrors:
 
     def test_are_all_listed_at_once(self, load: Load, project: Path) -> None:
         file = project / "dlpctl.toml"
-        write(file, "min_score = 2\n\n[serve]\nprt = 1\nburst = 0\n")
+        write(file, "min_score = 2\n\n[serve]\nprt = 1\nburst = inf\n")
         with pytest.raises(ConfigError) as caught:
             load(COLOR="red")
         assert sorted(caught.value.problems) == [

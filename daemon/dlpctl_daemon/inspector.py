@@ -13,7 +13,6 @@ import json
 import os
 import signal
 import sys
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from datetime import date
 from pathlib import Path
@@ -26,6 +25,7 @@ from dlpctl.errors import DlpctlError
 from dlpctl.processes.child import python
 from dlpctl.processes.confinement import apply_priority_to_session
 from dlpctl.processes.parent import Parent
+from dlpctl.system.recent import Recent
 from dlpctl.types import Destination
 from dlpctl_daemon import messages
 
@@ -59,7 +59,7 @@ def main(make_detector: Callable[[], Detector]) -> None:
 class _Inspector:
     def __init__(self, detector: Detector) -> None:
         self._detectors = PreparedDetectors(lambda: detector)
-        self._checkers: OrderedDict[StoredPolicy, Checker] = OrderedDict()
+        self._checkers: Recent[StoredPolicy, Checker] = Recent(_KEPT_CHECKERS)
 
     def answer(self, request: messages.Request) -> messages.Inspected | messages.Failed:
         try:
@@ -90,10 +90,7 @@ class _Inspector:
             checker = self._detectors.checker(
                 policy, destination, stored.policy_id, stored.key, day
             )
-            self._checkers[stored] = checker
-            if len(self._checkers) > _KEPT_CHECKERS:
-                self._checkers.popitem(last=False)
-        self._checkers.move_to_end(stored)
+            self._checkers.put(stored, checker)
         return checker
 
 

@@ -9,7 +9,6 @@ import re
 import secrets
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -21,6 +20,7 @@ from dlpctl.masking.leaks import Value
 from dlpctl.masking.repeats import Repeats
 from dlpctl.masking.vault import Vault
 from dlpctl.operators.tokens import token_type
+from dlpctl.system.recent import Recent
 from dlpctl.types import Category, Finding
 
 _NAME = re.compile(r"(?P<agent>[a-z][a-z0-9-]*)\.(?P<session>[0-9a-f]{16})\.vault")
@@ -129,7 +129,7 @@ class SessionVaults:
         self._folder = folder_of(data_folder)
         self._key = key
         self._days = days
-        self._kept: OrderedDict[Path, SessionVault] = OrderedDict()
+        self._kept: Recent[Path, SessionVault] = Recent(_MOST_KEPT)
         self._lock = threading.Lock()
 
     def open(self, agent: str, session: str) -> SessionVault:
@@ -140,14 +140,12 @@ class SessionVaults:
                 if time.time() - path.stat().st_mtime > _TOUCHED:
                     path.touch()
             except FileNotFoundError:
-                self._kept.pop(path, None)
+                self._kept.pop(path)
                 purge(self._folder, self._days)
             except OSError as error:
                 raise VaultError(f"{path}: cannot be read: {error.strerror}") from None
-            vault = self._kept.pop(path, None) or self._opened(path, agent)
-            self._kept[path] = vault
-            if len(self._kept) > _MOST_KEPT:
-                self._kept.popitem(last=False)
+            vault = self._kept.get(path) or self._opened(path, agent)
+            self._kept.put(path, vault)
         vault.refresh()
         return vault
 

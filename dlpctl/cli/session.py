@@ -92,9 +92,9 @@ class Session:
         return self._detector
 
     def _new_detector(self) -> Detector:
-        from dlpctl.detect.aside import Aside
         from dlpctl.detect.automaton.cache import Cache
         from dlpctl.detect.engine import Detector
+        from dlpctl.system.forked import LeaveToFork
 
         cache = Cache(self.config.cache_folder)
         detector = Detector(files=self._files, cache=cache, on_compile=_note_compiling)
@@ -102,7 +102,7 @@ class Session:
             from dlpctl.cli.compiling import compile_afterwards
 
             compile_afterwards(detector, cache)
-        detector.aside = Aside()
+        detector.leave = LeaveToFork()
         return detector
 
     def pattern_files(self) -> list[Pattern]:

@@ -7,8 +7,6 @@ its own checks.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import date
 from functools import cached_property
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dlpctl.control.prepared import PreparedDetectors
 from dlpctl.errors import DlpctlError, StoreError
 from dlpctl.policy.model import Catalogue, Policy
+from dlpctl.system.recent import Recent
 from dlpctl.types import Destination
 
 if TYPE_CHECKING:
@@ -35,9 +34,7 @@ class Engine:
         self._make_detector = make_detector
         self._make_key = make_key
         self._detectors = PreparedDetectors(lambda: self.detector)
-        self._checkers: OrderedDict[_Key, Checker] = OrderedDict()
-        self._lock = threading.Lock()
-        """Guards the dictionary of checkers."""
+        self._checkers: Recent[_Key, Checker] = Recent(_KEPT_CHECKERS)
 
     def key(self) -> bytes:
         """Return the key for operators and exceptions that need one."""
@@ -78,16 +75,10 @@ class Engine:
     ) -> Checker:
         """Return a checker for one day: an exception ends with its day."""
         key = (policy_id, version, destination.value, today)
-        with self._lock:
-            checker = self._checkers.get(key)
-            if checker is not None:
-                self._checkers.move_to_end(key)
-                return checker
-        checker = self._detectors.checker(load(), destination, org_id, self._make_key(), today)
-        with self._lock:
-            checker = self._checkers.setdefault(key, checker)
-            if len(self._checkers) > _KEPT_CHECKERS:
-                self._checkers.popitem(last=False)
+        checker = self._checkers.get(key)
+        if checker is None:
+            checker = self._detectors.checker(load(), destination, org_id, self._make_key(), today)
+            self._checkers.put(key, checker)
         return checker
 
     def ready(self) -> None:

@@ -14,7 +14,7 @@ from dlpctl.control.events import record
 from dlpctl.control.groups import insert_group
 from dlpctl.control.licenses import Plan, insert_license
 from dlpctl.control.policies import insert_policy
-from dlpctl.control.resources.fields import fail
+from dlpctl.control.resources.fields import fail, read
 from dlpctl.control.resources.organizations import (
     MAX_SETTINGS,
     CreatedOrganization,
@@ -23,8 +23,8 @@ from dlpctl.control.resources.organizations import (
     OrganizationRequest,
 )
 from dlpctl.control.writer import Batch
-from dlpctl.errors import ConflictError, RequestError
-from dlpctl.mappings import UnfitError, as_json
+from dlpctl.errors import ConflictError
+from dlpctl.mappings import as_json
 from dlpctl.policy.model import Policy
 from dlpctl.regex import lazy
 
@@ -127,15 +127,10 @@ def _slug_from(name: str) -> str:
     return slug
 
 
-def _settings(given: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(given: Mapping[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     """Return the settings after a change; null removes a key."""
-    merged = dict(before)
-    for key, value in given.items():
-        try:
-            merged[key] = as_json(value)
-        except UnfitError as unfit:
-            raise RequestError(f"settings.{key}{unfit.path}: {unfit.problem}") from None
-    merged = {key: value for key, value in merged.items() if value is not None}
+    checked = {key: read(value, f"settings.{key}", as_json) for key, value in given.items()}
+    merged = {key: value for key, value in (before | checked).items() if value is not None}
     if len(merged) > MAX_SETTINGS or len(json.dumps(merged)) > _MAX_SETTINGS_BYTES:
         fail("settings", f"must have at most {MAX_SETTINGS} keys and {_MAX_SETTINGS_BYTES:,} bytes")
     return merged

@@ -8,12 +8,12 @@ organization wait.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dlpctl.errors import PatternError, StoreError
+from dlpctl.system.recent import Recent
 
 if TYPE_CHECKING:
     from datetime import date
@@ -44,7 +44,7 @@ class PreparedDetectors:
     def __init__(self, base: Callable[[], Detector], limits: PackLimits | None = None) -> None:
         self._base = base
         self._limits = limits
-        self._known: OrderedDict[_Key, Detector | PatternError] = OrderedDict()
+        self._known: Recent[_Key, Detector | PatternError] = Recent(_KEPT)
         self._turns: dict[str, _Turn] = {}
         self._lock = threading.Lock()
 
@@ -54,10 +54,10 @@ class PreparedDetectors:
             return self._base()
         patterns = _patterns(policy)
         key = tuple(patterns)
-        found = self._remembered(key)
+        found = self._known.get(key)
         if found is None:
             with self._turn(org_id):
-                found = self._remembered(key) or self._prepare(key, patterns)
+                found = self._known.get(key) or self._prepare(key, patterns)
         if isinstance(found, PatternError):
             raise PatternError(found.message)
         return found
@@ -75,17 +75,9 @@ class PreparedDetectors:
 
     def forget_refusal(self, policy: Policy) -> None:
         """Allow patterns that were refused to be compiled again."""
-        key = tuple(_patterns(policy))  # slow to read, so not under the lock of all checks
-        with self._lock:
-            if isinstance(self._known.get(key), PatternError):
-                del self._known[key]
-
-    def _remembered(self, key: _Key) -> Detector | PatternError | None:
-        with self._lock:
-            found = self._known.get(key)
-            if found is not None:
-                self._known.move_to_end(key)
-            return found
+        key = tuple(_patterns(policy))
+        if isinstance(self._known.get(key), PatternError):
+            self._known.pop(key)
 
     def _prepare(self, key: _Key, patterns: Sequence[Pattern]) -> Detector | PatternError:
         base = self._base()
@@ -94,10 +86,7 @@ class PreparedDetectors:
             found = base.extended(patterns, self._compiled(base, patterns))
         except PatternError as error:
             found = error
-        with self._lock:
-            self._known[key] = found
-            if len(self._known) > _KEPT:
-                self._known.popitem(last=False)
+        self._known.put(key, found)
         return found
 
     def _compiled(self, base: Detector, patterns: Sequence[Pattern]) -> Compiled:

@@ -13,7 +13,7 @@ from dlpctl.control.database import Connection, Row
 from dlpctl.control.directory import Directory
 from dlpctl.control.ledger import Entry, Ledger, Sums
 from dlpctl.control.licenses import licensed
-from dlpctl.control.resources.fields import fail, read_moment
+from dlpctl.control.resources.fields import as_moment, fail, read
 from dlpctl.control.resources.usage import (
     MetricsBatch,
     MetricsReceipt,
@@ -193,7 +193,7 @@ def _require_same_key(given: object, license_key: str) -> None:
 def _period_end(period: str, life: Life) -> datetime:
     """Return the end of a period; the current time if a fast clock has put it in the future."""
     first, last = (
-        life.checked("period", read_moment(half, "period")) for half in period.split("/")
+        life.checked("period", read(half, "period", as_moment)) for half in period.split("/")
     )
     if first > last:
         fail("period", "ends before it starts")

@@ -50,7 +50,7 @@ def scan(
     """Return the findings of `detector.scan`; `encoded` is the text in UTF-8, if there is such a
     copy.
     """
-    leave = detector.aside
+    leave = detector.leave
     if leave is None or len(text) * 4 < LEAST_BYTES:
         return detector.scan(text, min_score)
     data = encode(text) if encoded is None else encoded
@@ -67,7 +67,7 @@ def scan_bytes(detector: Detector, data: bytes, min_score: float) -> Sequence[Fi
 def _in_blocks(
     detector: Detector, data: bytes, min_score: float, *, in_characters: bool
 ) -> PackedFindings | None:
-    leave = detector.aside
+    leave = detector.leave
     if leave is None or len(data) < LEAST_BYTES or detector.search.selected is not None:
         return None
     processes = leave.processes()

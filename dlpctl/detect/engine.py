@@ -22,11 +22,11 @@ from dlpctl.types import Category, Finding
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dlpctl.detect.aside import Aside
     from dlpctl.detect.automaton.cache import Cache
     from dlpctl.detect.automaton.gates import MayMatch
     from dlpctl.detect.entities.known import Known
     from dlpctl.detect.patterns.model import Pattern, PatternName
+    from dlpctl.system.forked import LeaveToFork
 
 THRESHOLD = 0.5
 _SURROGATES = lazy("[\ud800-\udfff]")
@@ -66,8 +66,8 @@ class Detector:
         else:
             sets = [from_patterns(patterns, cache)]
         self.cache = cache
-        self.aside: Aside | None = None
-        """Leave to look into long texts with a second process."""
+        self.leave: LeaveToFork | None = None
+        """The leave to search long texts with further processes; see `blocks`."""
         headers = sets if patterns is not None else sets[-1:] if files else []
         self.search: PatternSearch = PatternSearch(sets, headers, usual)
 
@@ -227,21 +227,8 @@ class Detector:
         return scan_many(lambda text: self.scan(text, min_score), texts, processes)
 
     def _found(self, data: bytes, min_score: float) -> list[Candidate]:
-        aside = self.aside
-        if (
-            aside is None
-            or self.search.selected is not None  # tagged spans affect which patterns are searched
-            or self._taggers is None
-            or not aside.is_worthwhile(len(data))
-            or not self._taggers.is_ready
-        ):
-            tagged: Sequence[Candidate] = self.tagged(data, min_score)
-            return self.resolved(
-                data, self.search.candidates(data, min_score, tagged=tagged), tagged
-            )
-        with aside.begun(lambda: self.tagged(data, min_score)) as outcome:
-            candidates = self.search.candidates(data, min_score)
-            return self.resolved(data, candidates, list(outcome()))
+        tagged = self.tagged(data, min_score)
+        return self.resolved(data, self.search.candidates(data, min_score, tagged=tagged), tagged)
 
     def tagged(
         self,

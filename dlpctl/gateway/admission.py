@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dlpctl.errors import InputError
 from dlpctl.files.checking import FileChecker
 from dlpctl.gateway.inspecting import Inspector
+from dlpctl.system.recent import Recent
 from dlpctl.types import Decision, Destination
 
 if TYPE_CHECKING:
@@ -94,8 +93,7 @@ class Policies:
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
-        self._made: OrderedDict[tuple[str, str, str], Grant] = OrderedDict()
-        self._lock = threading.Lock()
+        self._made: Recent[tuple[str, str, str], Grant] = Recent(_KEPT)
 
     def grant(
         self,
@@ -106,8 +104,7 @@ class Policies:
         record: Record,
     ) -> Grant:
         """Return the grant of a policy; `known` holds its id, version and day."""
-        with self._lock:
-            made = self._made.get(known)
+        made = self._made.get(known)
         if made is None:
             terms = self._terms
             answers = checker(Destination.CUSTOMER) if terms.inspects_answers else None
@@ -121,10 +118,7 @@ class Policies:
                 policy=known[0],
                 answers=answers and answers.by_operator("redact"),
             )
-            with self._lock:
-                self._made[known] = made
-                if len(self._made) > _KEPT:
-                    self._made.popitem(last=False)
+            self._made.put(known, made)
         return made._replace(record=record)
 
 

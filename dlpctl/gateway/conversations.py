@@ -13,6 +13,7 @@ from dlpctl.masking.leaks import Value
 from dlpctl.masking.masker import Masker
 from dlpctl.masking.repeats import Repeats
 from dlpctl.operators.tokens import TokenStore, token_type
+from dlpctl.system.recent import Recent
 from dlpctl.types import Category, Decision, Finding
 from dlpctl.values import derive_key
 
@@ -129,15 +130,8 @@ class Conversation:
         self.masker: ConversationMasker = ConversationMasker(
             derive_key(key, "surrogates"), self.tokens, self.given, self.repeats
         )
-        self._units: OrderedDict[bytes, UnitResult] = OrderedDict()
-
-    def known(self, digest: bytes) -> UnitResult | None:
-        return self._units.get(digest)
-
-    def remember(self, digest: bytes, result: UnitResult) -> None:
-        self._units[digest] = result
-        if len(self._units) > _MOST_UNITS:
-            self._units.popitem(last=False)
+        self.units: Recent[bytes, UnitResult] = Recent(_MOST_UNITS)
+        """The results of units by their digests."""
 
 
 class Conversations:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import Counter, OrderedDict
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dlpctl.errors import DlpctlError, InputError
@@ -15,6 +15,7 @@ from dlpctl.gateway.media import attachment, checked
 from dlpctl.leaf_masks import by_leaf, masked_windows, repeated
 from dlpctl.masking.apply import replacements
 from dlpctl.regex import lazy
+from dlpctl.system.recent import Recent
 from dlpctl.types import Decision
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class Inspector:
         self._files = files
         self._refuses_unread = refuses_unread
         self._salt = os.urandom(32)
-        self._clean: OrderedDict[bytes, None] = OrderedDict()
+        self._clean: Recent[bytes, bool] = Recent(_MOST_CLEAN)
         """Units without findings, whatever the conversation."""
 
     def inspect(
@@ -151,7 +152,7 @@ class Inspector:
         described = content.described
         for unit in jsonbody.units(content.text):
             digest = self._digest(content, unit, described)
-            result = conversation.known(digest)
+            result = conversation.units.get(digest)
             if result is None:
                 result = self._inspected(content, unit, conversation, digest)
                 new.append((unit, digest, conversation.repeats.size))
@@ -162,7 +163,7 @@ class Inspector:
                 found[unit] = self._inspected(content, unit, conversation, digest)
             result = found.get(unit, _CLEAN)
             if not result.reason:
-                conversation.remember(digest, result)
+                conversation.units.put(digest, result)
         return list(found.items())
 
     def _digest(self, content: _Content, unit: Unit, described: Mapping[str, list[str]]) -> bytes:
@@ -237,14 +238,12 @@ class Inspector:
         """Return the findings that are masked or that block, and the decision."""
         hidden: list[FindingDecision] = []
         decision = Decision.ALLOWED
-        if digest not in self._clean:
+        if not self._clean.get(digest):
             ruling = self._checker.rule(text)
             hidden = ruling.hidden()
             decision = ruling.decision
             if not hidden:
-                self._clean[digest] = None
-                if len(self._clean) > _MOST_CLEAN:
-                    self._clean.popitem(last=False)
+                self._clean.put(digest, True)
         again = repeated(text, [each.finding for each in hidden], conversation.repeats)
         if again and decision is Decision.ALLOWED:
             decision = Decision.ALLOWED_WITH_MASKING

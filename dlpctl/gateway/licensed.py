@@ -8,7 +8,6 @@ import hashlib
 import sys
 import threading
 import time
-from collections import OrderedDict
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -28,6 +27,7 @@ from dlpctl.errors import (
     UnauthorizedError,
 )
 from dlpctl.gateway.admission import Admission, Grant, Policies, Terms
+from dlpctl.system.recent import Recent
 from dlpctl.values import derive_key
 
 if TYPE_CHECKING:
@@ -131,13 +131,11 @@ class _Answers:
     """The most recent answers to keys."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[bytes, _Known] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept: Recent[bytes, _Known] = Recent(_KEPT)
 
     def get(self, key: str, generation: bytes) -> License | None:
         """Return the known answer to a key; raise it if it was an error."""
-        with self._lock:
-            known = self._kept.get(_digest(key))
+        known = self._kept.get(_digest(key))
         if known is None or known.until <= time.monotonic() or known.generation != generation:
             return None
         if isinstance(known.answer, DlpctlError):
@@ -146,10 +144,7 @@ class _Answers:
 
     def put(self, key: str, generation: bytes, answer: License | DlpctlError) -> None:
         until = time.monotonic() + _KEPT_SECONDS
-        with self._lock:
-            self._kept[_digest(key)] = _Known(until, generation, answer)
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+        self._kept.put(_digest(key), _Known(until, generation, answer))
 
 
 class LocalLicenses:
@@ -185,8 +180,7 @@ class ServerLicenses:
         self._url = url
         self._folder = data_folder
         self._answers = _Answers()
-        self._clients: OrderedDict[bytes, tuple[str, LicenseClient]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._clients: Recent[bytes, tuple[str, LicenseClient]] = Recent(_KEPT)
         self._new = threading.BoundedSemaphore(_MOST_NEW)
         self._ends = threading.Event()
         self._sender = threading.Thread(target=self._send_on, name="license-usage", daemon=True)
@@ -201,8 +195,7 @@ class ServerLicenses:
         known = self._answers.get(key, b"")
         if known is not None:
             return known
-        with self._lock:
-            client = self._clients.get(_digest(key))
+        client = self._clients.get(_digest(key))
         if client is not None:
             return self._asked(key, client[1])
         if not self._new.acquire(blocking=False):
@@ -221,11 +214,7 @@ class ServerLicenses:
             self._answers.put(key, b"", problem)
             raise
         self._answers.put(key, b"", granted)
-        with self._lock:
-            self._clients[_digest(key)] = (key, client)
-            self._clients.move_to_end(_digest(key))
-            if len(self._clients) > _KEPT:
-                self._clients.popitem(last=False)
+        self._clients.put(_digest(key), (key, client))
         return granted
 
     def record(self, key: str, check: dict[str, Any]) -> None:
@@ -243,9 +232,7 @@ class ServerLicenses:
         from dlpctl.backend.remote import RemoteBackend
         from dlpctl.backend.sending import send
 
-        with self._lock:
-            clients = list(self._clients.values())
-        for key, client in clients:
+        for key, client in self._clients.values():
             try:
                 with closing(RemoteBackend(Connection(Address.parse(self._url)), None)) as server:
                     receipt = send(Spool(client.spool), server, key)

@@ -16,11 +16,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from dlpctl.mappings import KnownTable
+from dlpctl.mappings import KnownTable, keys_of
 from dlpctl.policy.files import read_table_file
 from dlpctl.types import Decision, Destination
-
-_KEYS = ("name", "text", "file", "destination", "decision", "types")
 
 
 class Case(NamedTuple):
@@ -57,7 +55,7 @@ def load_cases(path: Path) -> tuple[Case, ...]:
     """Read a TOML, YAML or JSON file of cases; raises `PolicyError` with all mistakes."""
     file = read_table_file(path)
     table = KnownTable(file.data, file.source, "", ("case",))
-    items = table.tables("case", _KEYS, required=True)
+    items = table.tables("case", keys_of(Case), required=True)
     if not items and not file.source.problems:
         table.fail("case", "holds no case")
     cases = tuple(_case(each, path.parent) for each in items)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 
 from dlpctl.errors import did_you_mean
-from dlpctl.mappings import KnownTable, Source, UnfitError, as_json, inside, shown
+from dlpctl.mappings import KnownTable, Source, UnfitError, as_json, inside, keys_of, shown
 from dlpctl.operators import OPERATORS
 from dlpctl.policy.rules import (
     DEFAULT_MIN_SCORE,
@@ -21,33 +21,8 @@ from dlpctl.policy.selectors import is_known, known_names, normal
 from dlpctl.regex import lazy
 from dlpctl.types import Action, Category, Destination, Sensitivity
 
-_POLICY_KEYS = [
-    "name",
-    "description",
-    "version",
-    "tags",
-    "rules",
-    "minScore",
-    "sensitivity",
-    "defaultAction",
-    "customPatterns",
-]
 _STORED_KEYS = ["policy_id", "org_id", "is_active", "api_key", "created_at", "updated_at"]
 """Keys that the service adds to a stored policy, so that its answer can be saved as a file."""
-_RULE_KEYS = [
-    "id",
-    "name",
-    "enabled",
-    "dataTypes",
-    "destinations",
-    "action",
-    "minScore",
-    "minCount",
-    "minDistinct",
-    "masking",
-    "exceptions",
-]
-_EXEMPTION_KEYS = ["hmac", "pattern", "dataTypes", "owner", "reason", "expires"]
 _VERSION = lazy(r"\d{1,9}\.\d{1,9}")
 _FINGERPRINT = lazy(r"[0-9a-f]{32}")
 _NOT_IN_IDS = lazy(r"[^a-z0-9]+")
@@ -59,7 +34,7 @@ def read_policy(
     data: object, source: Source, known_types: Catalogue | None, check_patterns: PatternCheck | None
 ) -> PolicyFields:
     """Return the content of a policy, or raise the error of the source with all mistakes."""
-    table = KnownTable(data, source, "", [*_POLICY_KEYS, *_STORED_KEYS])
+    table = KnownTable(data, source, "", [*keys_of(PolicyFields), "sensitivity", *_STORED_KEYS])
     version = table.text("version", "1.0")
     if isinstance(table.get("version"), str) and not _VERSION.fullmatch(version):
         table.fail("version", f'must be two numbers such as "1.0", not {shown(version)}')
@@ -138,7 +113,7 @@ class _Rules:
 
     def read(self, table: KnownTable) -> tuple[Rule, ...]:
         items = table.items("rules", required=True, most=_MAX_RULES)
-        tables = [KnownTable(item, table.source, path, _RULE_KEYS) for path, item in items]
+        tables = [KnownTable(item, table.source, path, keys_of(Rule)) for path, item in items]
         return tuple(self._rule(each, number) for number, each in enumerate(tables, start=1))
 
     def _rule(self, table: KnownTable, number: int) -> Rule:
@@ -208,7 +183,7 @@ class _Rules:
 
     def _exemptions(self, table: KnownTable) -> tuple[Exemption, ...]:
         items = table.items("exceptions", most=_MAX_EXCEPTIONS)
-        tables = [KnownTable(item, table.source, path, _EXEMPTION_KEYS) for path, item in items]
+        tables = [KnownTable(item, table.source, path, keys_of(Exemption)) for path, item in items]
         return tuple(self._exemption(each) for each in tables)
 
     def _exemption(self, table: KnownTable) -> Exemption:

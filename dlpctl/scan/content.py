@@ -204,7 +204,7 @@ class Examiner:
 
     def _rows(self, path: str, located: Places, numbers: Sequence[int]) -> Iterator[list[Any]]:
         """Yield the fields of results after the path; large numbers are divided among processes."""
-        leave = self.detector.aside
+        leave = self.detector.leave
         processes = leave.processes() if leave and len(numbers) > _MANY else 1
         parts = [numbers[first : first + _MANY] for first in range(0, len(numbers), _MANY)]
         if processes < 2:

@@ -1,1 +1,1 @@
-"""The system below: files, locks, processes and signals."""
+"""The system below: files, locks, memory, processes and signals."""

@@ -44,6 +44,7 @@ class Given(Answer):
         ({"name": "a", "parts": [{}, {}, {}]}, "parts: must be a list of 0 to 2 parts"),
         ({"name": "a", "parts": [{"count": 1}, {"count": 4}]}, "parts[1].count: must be a whole"),
         ({"name": "a", "parts": [{"count": True}]}, "parts[0].count: must be a whole number"),
+        ({"name": "a", "parts": [{"count": 1e999}]}, "parts[0].count: must be a whole number"),
         ({"name": "a", "parts": [{"count": 1, "x": 1}]}, "parts[0].'x': is not a field here"),
         ({"name": "a", "parts": [], "level": None}, "level: must be one of low, high"),
         ({"name": "a", "parts": [], "note": "longer"}, "note: is longer than 5 characters"),

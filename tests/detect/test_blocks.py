@@ -18,7 +18,7 @@ _SCRIPT = """
 import base64, json, os, random, sys
 from dlpctl.detect import blocks
 from dlpctl.detect.entities import taggers
-from dlpctl.detect.aside import Aside
+from dlpctl.system.forked import LeaveToFork
 from dlpctl.detect.engine import Detector
 
 chance = random.Random(int(sys.argv[1]))
@@ -80,10 +80,10 @@ different, refused = [], 0
 for number in range(int(sys.argv[2])):
     taggers._WINDOW = chance.choice([1 << 11, 1 << 12, 1 << 13])
     text = "".join(chance.choice([table, prose, log, digits])() for _ in range(chance.randint(1, 6)))
-    detector.aside = None
+    detector.leave = None
     alone = detector.scan(text)
     alone_bytes = detector.scan_bytes(text.encode("utf-8"))
-    detector.aside = Aside()
+    detector.leave = LeaveToFork()
     together = blocks.scan(detector, text, 0.5)
     refused += isinstance(together, list)
     if list(together) != alone or list(blocks.scan_bytes(detector, text.encode("utf-8"), 0.5)) != alone_bytes:
@@ -122,7 +122,7 @@ _COMPILING = """
 import os, sys
 from pathlib import Path
 from dlpctl.detect import blocks
-from dlpctl.detect.aside import Aside
+from dlpctl.system.forked import LeaveToFork
 from dlpctl.detect.automaton.cache import Cache
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.library import builtin_files
@@ -130,7 +130,7 @@ from dlpctl.detect.patterns.library import builtin_files
 os.sched_getaffinity = lambda _: {0, 1}
 few = [file for file in builtin_files() if file.name == "crypto.toml"]
 detector = Detector(cache=Cache(Path(sys.argv[1])), library=few).without_names()
-detector.aside = Aside()
+detector.leave = LeaveToFork()
 list(blocks.scan(detector, "nothing is in this line " * (blocks.LEAST_BYTES // 20), 0.5))
 assert detector.is_compiled
 """

@@ -20,7 +20,7 @@ import openpyxl
 
 from dlpctl.detect import blocks
 from dlpctl.detect.entities import taggers
-from dlpctl.detect.aside import Aside
+from dlpctl.system.forked import LeaveToFork
 from dlpctl.detect.engine import Detector
 from dlpctl.errors import StillExposedError
 from dlpctl.files import longtext, longverified
@@ -173,9 +173,9 @@ for number in range(int(sys.argv[2])):
     destination = chance.choice(list(Destination))
     def checking():
         return FileChecker(Checker(detector, policy, destination, operator=operator, key=b"k" * 32))
-    detector.aside, longtext.LONG = None, 1 << 60
+    detector.leave, longtext.LONG = None, 1 << 60
     alone = run(checking(), how, data, file)
-    detector.aside, longtext.LONG = Aside(), 1
+    detector.leave, longtext.LONG = LeaveToFork(), 1
     together = run(checking(), how, FileBytes(data), file)
     if alone != together:
         different.append(number)

@@ -15,7 +15,7 @@ from dlpctl.types import Category, Finding
 _SCRIPT = r"""
 import json, os
 from dlpctl.detect.allow import AllowList
-from dlpctl.detect.aside import Aside
+from dlpctl.system.forked import LeaveToFork
 from dlpctl.detect.engine import Detector
 from dlpctl.detect.patterns.model import Pattern
 from dlpctl.scan import content
@@ -31,8 +31,8 @@ text = "".join(
     for number in range(300)
 )
 outcomes = []
-for aside, allow in ((None, AllowList()), (Aside(), AllowList()), (Aside(), AllowList(["12345678"]))):
-    detector.aside = aside
+for aside, allow in ((None, AllowList()), (LeaveToFork(), AllowList()), (LeaveToFork(), AllowList(["12345678"]))):
+    detector.leave = aside
     results, accepted, _ = content.Examiner(detector, 0.5, allow).text("a.txt", text.encode())
     outcomes.append([[*map(list, results)], accepted])
 print(json.dumps(outcomes))

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import secrets
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from dlpctl.control.shared_items import digest_of
+from dlpctl.system.recent import Recent
 
 IDLE_SECONDS = 30 * 60.0
 LONGEST_SECONDS = 12 * 3_600.0
@@ -83,26 +83,21 @@ class Session:
 
 
 class _Kept(Generic[_Item]):
-    """Items by secret identifiers, stored only as digests; the oldest are dropped."""
+    """Items by secret identifiers, stored only as digests; the least recently used are dropped."""
 
     def __init__(self) -> None:
-        self._items: dict[bytes, _Item] = {}
-        self._lock = threading.Lock()
+        self._items: Recent[bytes, _Item] = Recent(_MOST)
 
     def add(self, item: _Item) -> str:
         identifier = secrets.token_urlsafe(32)
-        with self._lock:
-            while len(self._items) >= _MOST:
-                del self._items[next(iter(self._items))]
-            self._items[digest_of(identifier)] = item
+        self._items.put(digest_of(identifier), item)
         return identifier
 
     def get(self, identifier: str) -> _Item | None:
         return self._items.get(digest_of(identifier))
 
     def take(self, identifier: str) -> _Item | None:
-        with self._lock:
-            return self._items.pop(digest_of(identifier), None)
+        return self._items.pop(digest_of(identifier))
 
 
 class SessionStore(Protocol):

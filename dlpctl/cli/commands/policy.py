@@ -215,6 +215,7 @@ def _changed_decisions(detector: Detector, old: Policy, new: Policy, corpus: Pat
 
 
 def _samples(corpus: Path, detector: Detector, min_score: float) -> Iterator[Sample]:
+    from dlpctl.detect import blocks
     from dlpctl.policy.compare import Sample
 
     if not corpus.is_dir():
@@ -229,7 +230,7 @@ def _samples(corpus: Path, detector: Detector, min_score: float) -> Iterator[Sam
             sys.stderr.write(f"dlpctl: {printable(name)}: is no text; not compared\n")
             continue
         text = b"".join(chunks).decode("utf-8", "surrogateescape")
-        yield Sample(name, detector.scan(text, min_score), _values_in(text))
+        yield Sample(name, blocks.scan(detector, text, min_score), _values_in(text))
 
 
 def _values_in(text: str) -> Callable[[Finding], str]:

@@ -40,43 +40,19 @@ class GroupChange(Request):
 
 
 resource = Resource(
-    "Policy groups", "Named sets of policies, which licenses cover. `group_id` is an id or a name."
+    "Policy groups",
+    "Named sets of policies, which licenses cover. `group_id` is an id or a name.",
+    "/api/orgs/<org_id>/groups",
+    "<path:group_id>",  # a name may hold a slash
 )
-_ALL = "/api/orgs/<org_id>/groups"
-_ONE = f"{_ALL}/<path:group_id>"  # a name may hold a slash
-
-resource.operation(
-    "list_groups",
-    f"GET {_ALL}",
-    "groups.list",
-    fields.array(Group),
-    "List an organization's policy groups",
-)
-resource.operation(
-    "create_group",
-    f"POST {_ALL}",
-    "groups.create",
-    Group,
-    "Create a policy group",
-    body=GroupRequest,
-    status=201,
-    fails=(409,),
-)
-resource.operation("get_group", f"GET {_ONE}", "groups.get", Group, "Show a policy group")
-resource.operation(
+resource.stored("list_groups", Group, "List an organization's policy groups")
+resource.stored("create_group", Group, "Create a policy group", GroupRequest, fails=(409,))
+resource.stored("get_group", Group, "Show a policy group")
+resource.stored(
     "update_group",
-    f"PATCH {_ONE}",
-    "groups.update",
     Group,
     "Change a policy group, or the policies that it holds",
-    body=GroupChange,
+    GroupChange,
     fails=(409,),
 )
-resource.operation(
-    "delete_group",
-    f"DELETE {_ONE}",
-    "groups.delete",
-    None,
-    "Delete a policy group; its policies stay",
-    fails=(409,),
-)
+resource.stored("delete_group", None, "Delete a policy group; its policies stay", fails=(409,))

@@ -78,40 +78,23 @@ class PublicKey(Answer):
     algorithm: str = fields.text()
 
 
-resource = Resource("Licenses", "The policies, quota and expiry of an organization's checks.")
-_ALL = "/api/orgs/<org_id>/licenses"
-_ONE = f"{_ALL}/<license_id>"
-
-resource.operation(
-    "list_licenses",
-    f"GET {_ALL}",
-    "licenses.list",
-    fields.array(License),
-    "List an organization's licenses",
+resource = Resource(
+    "Licenses",
+    "The policies, quota and expiry of an organization's checks.",
+    "/api/orgs/<org_id>/licenses",
+    "<license_id>",
 )
-resource.operation(
-    "create_license",
-    f"POST {_ALL}",
-    "licenses.create",
-    License,
-    "Create a license",
-    body=LicenseRequest,
-    status=201,
-    fails=(409,),
-)
-resource.operation(
+resource.stored("list_licenses", License, "List an organization's licenses")
+resource.stored("create_license", License, "Create a license", LicenseRequest, fails=(409,))
+resource.stored(
     "extend_license",
-    f"PATCH {_ONE}",
-    "licenses.extend",
     License,
     "Let a license last longer, or allow more",
-    body=LicenseChange,
+    LicenseChange,
     fails=(409,),
 )
-resource.operation(
+resource.stored(
     "revoke_license",
-    f"DELETE {_ONE}",
-    "licenses.revoke",
     None,
     "Revoke a license, which deactivates the policies of its groups at once",
 )

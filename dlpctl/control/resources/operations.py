@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
-from dlpctl.control.resources.fields import Field, Schema, as_field
+from dlpctl.control.resources.fields import Field, Schema, array, as_field
 from dlpctl.control.resources.shapes import Request
 
 VARIABLE = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -69,13 +69,45 @@ class Operation(NamedTuple):
         return VARIABLE.findall(self.path)
 
 
+_METHODS = {"list": "GET", "get": "GET", "create": "POST"}
+_METHODS |= {"update": "PATCH", "extend": "PATCH", "delete": "DELETE", "revoke": "DELETE"}
+"""The methods of operations on stored objects, by the verbs that their names start with."""
+
+
 class Resource:
     """A group of related operations."""
 
-    def __init__(self, name: str, about: str) -> None:
+    def __init__(self, name: str, about: str, path: str = "", item: str = "") -> None:
+        """`path` is that of stored objects, and `item` the parameter for a single one."""
         self.name = name
         self.about = about
+        self.path = path
+        self.item_path = f"{path}/{item}"
         self.operations: list[Operation] = []
+
+    def stored(
+        self,
+        name: str,
+        answer: Any,
+        summary: str,
+        body: type[Request] | None = None,
+        *,
+        fails: tuple[int, ...] = (),
+    ) -> None:
+        """Declare an operation on stored objects. The verb that its name starts with determines the
+        rest: `list` and `create` are operations on all of them, others on a single one.
+        """
+        verb = name.partition("_")[0]
+        self.operation(
+            name,
+            f"{_METHODS[verb]} {self.path if verb in ('list', 'create') else self.item_path}",
+            f"{self.path.rpartition('/')[2]}.{verb}",
+            array(answer) if verb == "list" else answer,
+            summary,
+            body=body,
+            status=201 if verb == "create" else 200,
+            fails=fails,
+        )
 
     def operation(
         self,

@@ -78,42 +78,24 @@ class OrganizationChange(Request):
 resource = Resource(
     "Organizations",
     "Each has policies, licenses and an audit log of its own. `org_id` is an id or a slug.",
+    "/api/organizations",
+    "<org_id>",
 )
-_ALL = "/api/organizations"
-_ONE = f"{_ALL}/<org_id>"
-
-resource.operation(
-    "list_organizations",
-    f"GET {_ALL}",
-    "organizations.list",
-    fields.array(Organization),
-    "List organizations",
-)
-resource.operation(
+resource.stored("list_organizations", Organization, "List organizations")
+resource.stored(
     "create_organization",
-    f"POST {_ALL}",
-    "organizations.create",
     CreatedOrganization,
     "Create an organization, with a trial license and a default policy",
-    body=OrganizationRequest,
-    status=201,
+    OrganizationRequest,
     fails=(409,),
 )
-resource.operation(
-    "get_organization", f"GET {_ONE}", "organizations.get", Organization, "Show an organization"
-)
-resource.operation(
+resource.stored("get_organization", Organization, "Show an organization")
+resource.stored(
     "update_organization",
-    f"PATCH {_ONE}",
-    "organizations.update",
     Organization,
     "Change an organization's name and settings",
-    body=OrganizationChange,
+    OrganizationChange,
 )
-resource.operation(
-    "delete_organization",
-    f"DELETE {_ONE}",
-    "organizations.delete",
-    None,
-    "Delete an organization and all that it has, save its audit log",
+resource.stored(
+    "delete_organization", None, "Delete an organization and all that it has, save its audit log"
 )

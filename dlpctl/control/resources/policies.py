@@ -217,48 +217,36 @@ class ReplayResult(Answer, name="Replay"):
 resource = Resource(
     "Policies",
     "What happens to what is found. Each has a key of its own, which opens checks by it.",
+    "/api/orgs/<org_id>/policies",
+    "<policy_id>",
 )
-_ALL = "/api/orgs/<org_id>/policies"
-_ONE = f"{_ALL}/<policy_id>"
-
-resource.operation(
-    "list_policies",
-    f"GET {_ALL}",
-    "policies.list",
-    fields.array(StoredPolicy),
-    "List an organization's policies",
-)
-resource.operation(
+resource.stored("list_policies", StoredPolicy, "List an organization's policies")
+resource.stored(
     "create_policy",
-    f"POST {_ALL}",
-    "policies.create",
     StoredPolicy,
     "Create a policy, which gets a key of its own",
-    body=PolicyRequest,
-    status=201,
+    PolicyRequest,
     fails=(409,),
 )
-resource.operation("get_policy", f"GET {_ONE}", "policies.get", StoredPolicy, "Show a policy")
-resource.operation(
+resource.stored("get_policy", StoredPolicy, "Show a policy")
+resource.stored(
     "update_policy",
-    f"PATCH {_ONE}",
-    "policies.update",
     StoredPolicy,
     "Change a policy, or switch it on or off",
-    body=PolicyChange,
+    PolicyChange,
     fails=(409,),
 )
-resource.operation("delete_policy", f"DELETE {_ONE}", "policies.delete", None, "Delete a policy")
+resource.stored("delete_policy", None, "Delete a policy")
 resource.operation(
     "regenerate_key",
-    f"POST {_ONE}/regenerate-key",
+    f"POST {resource.item_path}/regenerate-key",
     "policies.regenerate_key",
     PolicyKey,
     "Give a policy a new key; the old one opens nothing from now on",
 )
 resource.operation(
     "list_versions",
-    f"GET {_ONE}/versions",
+    f"GET {resource.item_path}/versions",
     "policies.versions",
     fields.array(PolicyVersion),
     "List what a policy has said, the newest first",
@@ -273,7 +261,7 @@ resource.operation(
 )
 resource.operation(
     "replay_policy",
-    f"POST {_ONE}/replay",
+    f"POST {resource.item_path}/replay",
     "policies.replay",
     ReplayResult,
     "Decide the policy's last checks by a draft, as far as types and counts tell",

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self, dataclass_transform
 
-from dlpctl.control.resources.fields import REQUIRED, Field, Schema, fail, inside, shown
+from dlpctl.control.resources.fields import REQUIRED, Field, Schema, read
 from dlpctl.errors import RequestError, did_you_mean
+from dlpctl.mappings import UnfitError, part_of, shown
 
 Json = dict[str, Any]
 SHAPES: dict[str, type[Shape]] = {}
@@ -124,22 +125,28 @@ class Request(Shape):
         }
 
     @classmethod
-    def read(cls, body: object, path: str = "") -> Self:
-        """Parse an object of a request; `path` is empty for the request itself."""
+    def read(cls, body: object) -> Self:
+        """Parse a request."""
         if not isinstance(body, Mapping):
-            if path:
-                fail(path, "must be an object")
             raise RequestError("the request must be a JSON object")
-        unknown = () if cls.is_open or body.keys() <= cls.fields.keys() else body
+        parsed: Self = read(body, "", cls.check)
+        return parsed
+
+    @classmethod
+    def check(cls, value: object) -> Self:
+        """Parse an object of a request, or the request itself."""
+        if not isinstance(value, Mapping):
+            raise UnfitError("must be an object")
+        unknown = () if cls.is_open or value.keys() <= cls.fields.keys() else value
         for key in unknown:
             if key not in cls.fields:
                 problem = f"is not a field here{did_you_mean(str(key), cls.fields)}"
-                fail(inside(path, shown(str(key))), problem)
+                raise UnfitError(problem, f".{shown(str(key))}")
         return cls(
             *(
-                field.read(body[name], inside(path, name))
-                if name in body
-                else _default(field, inside(path, name))
+                part_of(value[name], f".{name}", field.check)
+                if name in value
+                else _default(field, name)
                 for name, field in cls.fields.items()
             )
         )
@@ -154,9 +161,9 @@ def plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _default(field: Field, path: str) -> Any:
+def _default(field: Field, name: str) -> Any:
     if field.default is REQUIRED:
-        fail(path, "is missing")
+        raise UnfitError("is missing", f".{name}")
     return field.default
 
 

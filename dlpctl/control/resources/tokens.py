@@ -40,25 +40,15 @@ resource = Resource(
     "For all endpoints but checks: `admin` may do everything, `editor` changes policies,"
     " `auditor` reads all but keys."
     " One for an organization sees no other.",
+    "/api/tokens",
+    "<token_id>",
 )
-
-resource.operation(
-    "list_tokens",
-    "GET /api/tokens",
-    "tokens.list",
-    fields.array(Token),
-    "List tokens, without the tokens themselves",
-)
-resource.operation(
+resource.stored("list_tokens", Token, "List tokens, without the tokens themselves")
+resource.stored(
     "create_token",
-    "POST /api/tokens",
-    "tokens.create",
     Token,
     "Create a token, which is shown now and never again",
-    body=TokenRequest,
-    status=201,
+    TokenRequest,
     fails=(404,),
 )
-resource.operation(
-    "revoke_token", "DELETE /api/tokens/<token_id>", "tokens.revoke", None, "Revoke a token"
-)
+resource.stored("revoke_token", None, "Revoke a token")

@@ -89,7 +89,7 @@ class MetricsBatch(Request):
 
     license_key: object = fields.optional(
         fields.text(
-            "the key that the request is sent with, once more; not kept", read=fields.as_given
+            "the key that the request is sent with, once more; not kept", check=fields.as_given
         )
     )
     sdk_version: str | None = fields.optional(fields.text(longest=_LONGEST_VERSION))
@@ -101,7 +101,7 @@ class MetricsBatch(Request):
         'two moments in ISO 8601 with "/" between them',
         "two moments in the life of the license; what is told counts on the day of the second",
     )
-    aggregated: MetricsSums = fields.nested(MetricsSums)
+    aggregated: MetricsSums = fields.as_field(MetricsSums)
 
 
 class MetricsReceipt(Answer):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlpctl.detect.derived.decoded import DecodedText, copy_around, from_base64
+from dlpctl.detect.derived.decoded import Run, from_base64
 from dlpctl.regex import lazy
 
 _IN_BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-")
@@ -27,15 +27,8 @@ _MAY_HOLD = lazy(rb"@|[0-9](?:[ ().+-]{0,2}[0-9]){6}|[0-9A-Z]{16}")
 """A sign of a mail address, a number or a key."""
 
 
-def binary_text(data: bytes, outer: DecodedText | None) -> DecodedText | None:
-    """Return the strings of the data that a text has in base64, if any; `outer` is the text if it
-    was decoded itself.
-    """
-    runs = list(_runs(data))
-    return DecodedText(*copy_around(data, runs), outer) if runs else None
-
-
-def _runs(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+def runs(data: bytes) -> Iterator[Run]:
+    """Yield the data that a text has in base64, with its strings."""
     shapes = data.translate(_SHAPES)
     end = 0
     while (start := shapes.find(_LONG, end)) >= 0:

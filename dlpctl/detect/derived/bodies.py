@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlpctl.detect.derived.decoded import copy_around
-from dlpctl.detect.derived.streamed import StreamedText
+from dlpctl.detect.derived.decoded import Run
 from dlpctl.regex import lazy
 
 GATE = "chunked"
@@ -15,14 +14,8 @@ _LONGEST_HEADERS = 1 << 14
 _SIZE = lazy(rb"\r?\n?([0-9A-Fa-f]{1,8})(?:;[^\r\n]*)?\r?\n")
 
 
-def body_text(data: bytes) -> StreamedText | None:
-    """Return the text with the chunks of its bodies joined; None without any."""
-    breaks = [(*span, b"") for span in _breaks(data)] if _NAME in data else []
-    return StreamedText(*copy_around(data, breaks)) if breaks else None
-
-
-def _breaks(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the line ends and sizes between the chunks of bodies."""
+def runs(data: bytes) -> Iterator[Run]:
+    """Yield the line ends and sizes between the chunks of bodies, which are dropped."""
     at = header_end = 0
     while (at := data.find(_NAME, at)) >= 0:
         if header_end <= at:
@@ -36,4 +29,4 @@ def _breaks(data: bytes) -> Iterator[tuple[int, int]]:
             at = size.end() + length
             size = _SIZE.match(data, at)
             if size:
-                yield size.span()
+                yield *size.span(), b""

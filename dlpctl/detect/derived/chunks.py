@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlpctl.detect.derived.decoded import DecodedText, copy_around, decode_base64, inflater
+from dlpctl.detect.derived.decoded import Run, decode_base64, inflater
 from dlpctl.regex import lazy
 from dlpctl.texts.deflated import SHAPES
 
@@ -25,13 +25,8 @@ _LONG_RUN = lazy(
 _NUMBER = lazy(rb"[0-9]+")
 
 
-def chunked_text(data: bytes) -> DecodedText | None:
-    """Return the text that the chunks within a text encode; None without any."""
-    runs = list(_runs(data))
-    return DecodedText(*copy_around(data, runs)) if runs else None
-
-
-def _runs(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+def runs(data: bytes) -> Iterator[Run]:
+    """Yield the chunks with the text that they encode."""
     shapes = data.translate(SHAPES)
     inflate = inflater(data)
     end = 0

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from dlpctl.detect.derived.decoded import DecodedText, copy_around
+from dlpctl.detect.derived.decoded import Run
 from dlpctl.regex import lazy
 
 _OPERATOR = rb"[ \t]*(?:[&+.]|\|\|)[ \t]*"
@@ -22,15 +22,14 @@ _CONCEALED = {
 GATE = "|".join(re.escape(sign.decode()) for sign in _CONCEALED)
 
 
-def concealed_text(data: bytes) -> DecodedText | None:
-    """Return the text with its concealed addresses decoded; None without any."""
-    runs = sorted(
+def runs(data: bytes) -> list[Run]:
+    """Return the signs and addresses that are concealed, decoded."""
+    return sorted(
         (*found.span(1), _decoded(found[1]))
         for sign, regex in _CONCEALED.items()
         if sign in data
         for found in regex.finditer(data)
     )
-    return DecodedText(*copy_around(data, runs)) if runs else None
 
 
 def _decoded(concealed: bytes) -> bytes:

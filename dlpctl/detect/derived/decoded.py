@@ -13,7 +13,7 @@ import binascii
 import io
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from typing import Self
 from urllib.parse import unquote_to_bytes
 
 from dlpctl.detect.derived.characters import is_unseen, plain_forms, unseen_text
@@ -35,6 +35,9 @@ from dlpctl.detect.derived.runs import (
 from dlpctl.regex import lazy
 from dlpctl.texts.deflated import GZIP, RAW, ZLIB, Inflater
 from dlpctl.texts.encoded import unescaped
+
+Run = tuple[int, int, bytes]
+"""The span of a run, and what it reads."""
 
 _BEFORE, _AFTER = 160, 64
 """Bytes around a run that are copied with it: as far as labels and context reach."""
@@ -77,15 +80,11 @@ class DecodedText(DerivedText):
         self._outer = outer
 
     @classmethod
-    def of(
-        cls, data: bytes, spans: Iterable[tuple[int, int]], outer: DecodedText | None = None
-    ) -> DecodedText | None:
-        """Return the decoded text for these spans of runs; None where nothing is hidden in them."""
-        runs = _runs(data, spans)
-        first = next(runs, None)
-        if first is None:
-            return None
-        text, pieces = copy_around(data, chain((first,), runs))
+    def with_runs(
+        cls, data: bytes, runs: Iterable[Run], outer: DecodedText | None = None
+    ) -> Self | None:
+        """Return the text with these runs as they read; None without any."""
+        text, pieces = copy_around(data, runs)
         return cls(text, pieces, outer) if pieces.starts else None
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:
@@ -134,10 +133,10 @@ def hiding_text(data: bytes, runs: Iterable[tuple[int, int]]) -> Iterator[int]:
             yield start
         else:
             plain.append((start, end))
-    yield from (start for start, _, _ in _runs(data, plain))
+    yield from (start for start, _, _ in decoded_runs(data, plain))
 
 
-def copy_around(data: bytes, runs: Iterable[tuple[int, int, bytes]]) -> tuple[bytes, Pieces]:
+def copy_around(data: bytes, runs: Iterable[Run]) -> tuple[bytes, Pieces]:
     """Return what runs are decoded to, each with some text around it."""
     view = io.BytesIO()
     pieces = Pieces(len(data))
@@ -180,7 +179,7 @@ def _character(data: bytes, position: int) -> int:
     return position
 
 
-def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
+def decoded_runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[Run]:
     """Return the spans of runs that hide something, with what they hide."""
     last_end = 0
     lines_of_digits = False

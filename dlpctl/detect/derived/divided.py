@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlpctl.detect.derived.decoded import DecodedText, copy_around
+from dlpctl.detect.derived.decoded import Run
 from dlpctl.detect.linear import finder
 from dlpctl.regex import lazy
 
@@ -29,16 +29,9 @@ _FIELD_LABELS = {b"31": b"\nAccount: ", b"32": b"\nName: ", b"34": b"\n"}
 _WIDEST, _LONGEST_REMITTANCE = 256, 1024
 """The blanks in a cell, and the fields of a remittance."""
 
-Run = tuple[int, int, bytes]
 
-
-def divided_text(data: bytes) -> DecodedText | None:
-    """Return the text with its divided lines joined; None without any."""
-    runs = list(_runs(data))
-    return DecodedText(*copy_around(data, runs)) if runs else None
-
-
-def _runs(data: bytes) -> Iterator[Run]:
+def runs(data: bytes) -> Iterator[Run]:
+    """Yield where lines are divided, with what joins them."""
     search, at, size = _search(), 0, len(data)
     while (found := search(data, at, size))[0][0] >= 0:
         start, at = found[0]

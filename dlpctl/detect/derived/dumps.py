@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from dlpctl.detect.derived.decoded import DecodedText, copy_around
+from dlpctl.detect.derived.decoded import DecodedText
 from dlpctl.detect.linear import compile_regex, line_starts
 from dlpctl.regex import lazy
 
@@ -98,8 +98,8 @@ def dumped_texts(data: bytes) -> Iterator[DecodedText]:
     """Yield the texts that the dumps within a text show, one for each notation."""
     if starts := list(line_starts(_starts(), data)):
         for notation in _NOTATIONS:
-            if runs := list(notation.dumps(data, starts)):
-                yield DecodedText(*copy_around(data, runs))
+            if text := DecodedText.with_runs(data, notation.dumps(data, starts)):
+                yield text
 
 
 @cache

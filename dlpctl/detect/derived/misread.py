@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlpctl.detect.derived.decoded import DecodedText, copy_around
+from dlpctl.detect.derived.decoded import Run
 from dlpctl.detect.linear import finder
 from dlpctl.regex import lazy
 
@@ -31,13 +31,8 @@ _LETTERS, _CAPITALS = bytes.maketrans(b"01", b"ol"), bytes.maketrans(b"01", b"OI
 _DIGITS = bytes.maketrans(b"lIO", b"110")
 
 
-def misread_text(data: bytes) -> DecodedText | None:
-    """Return the text with its misread characters replaced; None without any."""
-    runs = list(_runs(data))
-    return DecodedText(*copy_around(data, runs)) if runs else None
-
-
-def _runs(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+def runs(data: bytes) -> Iterator[Run]:
+    """Yield the misread characters, with what they read."""
     search, at, size = _search(), 0, len(data)
     while (span := search(data, at, size)[0])[0] >= 0:
         start, at = span

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dlpctl.detect.derived.decoded import DecodedText, copy_around
+from dlpctl.detect.derived.decoded import Run
 from dlpctl.detect.linear import finder
 from dlpctl.regex import lazy
 
@@ -26,14 +26,8 @@ _LINE, _LAST_LINE = (
 )
 
 
-def numbered_text(data: bytes) -> DecodedText | None:
-    """Return the text without the numbers of such lines; None without any."""
-    numbers = [(*span, b"") for span in _numbers(data)]
-    return DecodedText(*copy_around(data, numbers)) if numbers else None
-
-
-def _numbers(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of lines that count up."""
+def runs(data: bytes) -> Iterator[Run]:
+    """Yield the numbers of lines that count up, which are dropped."""
     search, at, size = _search(), 0, len(data)
     while (span := search(data, at, size)[0])[0] >= 0:
         line = span[0] + (data[span[0] : span[0] + 1] == b"\n")
@@ -42,6 +36,6 @@ def _numbers(data: bytes) -> Iterator[tuple[int, int]]:
             if number is not None and int(row[2]) != number + 1:
                 break
             number = int(row[2])
-            yield row.span(1)
+            yield *row.span(1), b""
             line = row.end()
         at = max(line - 1, span[0] + 1)

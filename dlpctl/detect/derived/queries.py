@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
-from dlpctl.detect.derived.decoded import DecodedText, copy_around
+from dlpctl.detect.derived.decoded import Run
 from dlpctl.regex import lazy
 
 _FIRST_WORD = r"[A-Z][a-z%0-9A-F]{1,40}\+[A-Z%]"
@@ -16,16 +16,9 @@ _PARAMETER = lazy(
 _ENCODED = lazy(rb"\+|(?:%[0-9A-Fa-f]{2})+")
 _END = b"\n"
 
-Run = tuple[int, int, bytes]
 
-
-def query_text(data: bytes) -> DecodedText | None:
-    """Return the text with its parameters decoded; None without any that has words."""
-    runs = list(_runs(data))
-    return DecodedText(*copy_around(data, runs)) if runs else None
-
-
-def _runs(data: bytes) -> Iterator[Run]:
+def runs(data: bytes) -> Iterator[Run]:
+    """Yield the encoded characters of parameters, and the ends of their lines."""
     read = 0
     for found in _PARAMETER.finditer(data):
         start, end = found.span()

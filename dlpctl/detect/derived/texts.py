@@ -16,6 +16,7 @@ from dlpctl.detect.automaton.gates import Gate, MayMatch, all_open
 from dlpctl.detect.derived import (
     binaries,
     bodies,
+    chunks,
     compound,
     concealed,
     divided,
@@ -37,14 +38,9 @@ from dlpctl.detect.derived import (
     unwrapped,
     wrapped,
 )
-from dlpctl.detect.derived.binaries import binary_text
-from dlpctl.detect.derived.bodies import body_text
-from dlpctl.detect.derived.chunks import chunked_text
 from dlpctl.detect.derived.columns import ColumnCells, Columns
 from dlpctl.detect.derived.compound import compound_text
-from dlpctl.detect.derived.concealed import concealed_text
-from dlpctl.detect.derived.decoded import DecodedText
-from dlpctl.detect.derived.divided import divided_text
+from dlpctl.detect.derived.decoded import DecodedText, Run, decoded_runs
 from dlpctl.detect.derived.dumps import dumped_texts
 from dlpctl.detect.derived.escaped import EscapedText
 from dlpctl.detect.derived.followed import FollowedText
@@ -55,11 +51,8 @@ from dlpctl.detect.derived.joined import joined_texts
 from dlpctl.detect.derived.keys import key_text
 from dlpctl.detect.derived.listed import listed_texts
 from dlpctl.detect.derived.logged import LoggedText
-from dlpctl.detect.derived.misread import misread_text
-from dlpctl.detect.derived.numbered import numbered_text
-from dlpctl.detect.derived.queries import query_text
 from dlpctl.detect.derived.runs import HIDES_WORDS, RAW_RUN, RAW_STARTS, RUN, RUN_STARTS
-from dlpctl.detect.derived.streamed import streamed_texts
+from dlpctl.detect.derived.streamed import StreamedText, streamed_texts
 from dlpctl.detect.derived.tables import OpenTable, sensitive_cells
 from dlpctl.detect.derived.turns import TurnsText
 from dlpctl.detect.derived.unwrapped import UnwrappedText
@@ -142,7 +135,9 @@ def _texts_but_columns(
     texts += _answers(data, data, may_match)
     texts += _decoded_texts(data, runs, may_match)
     texts += dumped_texts(data)
-    if may_match(numbered.GATE, data) and (listing := numbered_text(data)):
+    if may_match(numbered.GATE, data) and (
+        listing := DecodedText.with_runs(data, numbered.runs(data))
+    ):
         inner = _decoded_texts(listing.data, _runs(listing.data, may_match), may_match)
         texts += (_NestedText(each, listing) for each in (*dumped_texts(listing.data), *inner))
     for gate, read_all in _READINGS:
@@ -178,24 +173,29 @@ def _answers(lines: bytes, data: bytes, may_match: MayMatch) -> Iterator[TurnsTe
         yield answers
 
 
+def _decoding(
+    runs: Callable[[bytes], Iterable[Run]], text_type: type[DecodedText] = DecodedText
+) -> Callable[[bytes], DecodedText | None]:
+    """Return the reading of the runs that a module finds in a text."""
+    return lambda data: text_type.with_runs(data, runs(data))
+
+
 _READINGS: tuple[tuple[str, Callable[[bytes], Iterable[DerivedText]]], ...] = (
     (listed.GATE, listed_texts),
     (streamed.GATE, streamed_texts),
 )
 _READINGS_OF_ONE: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
-    (bodies.GATE, body_text),
-    (binaries.GATE, chunked_text),
-    (concealed.GATE, concealed_text),
-    (divided.GATE, divided_text),
+    (bodies.GATE, _decoding(bodies.runs, StreamedText)),
+    (binaries.GATE, _decoding(chunks.runs)),
+    (concealed.GATE, _decoding(concealed.runs)),
+    (divided.GATE, _decoding(divided.runs)),
     (keys.GATE, key_text),
-    (misread.GATE, misread_text),
-    (queries.GATE, query_text),
+    (misread.GATE, _decoding(misread.runs)),
+    (queries.GATE, _decoding(queries.runs)),
     (unwrapped.GATE, UnwrappedText.of_text),
 )
-_HIDING_WORDS = (
-    (divided.GATE, divided_text),
-    (misread.GATE, misread_text),
-    (queries.GATE, query_text),
+_HIDING_WORDS = tuple(
+    (reading.GATE, _decoding(reading.runs)) for reading in (divided, misread, queries)
 )
 _JOINING: tuple[tuple[str, Callable[[bytes], DerivedText | None]], ...] = (
     (groups.GATE, GroupedText.of),
@@ -212,9 +212,11 @@ def _decoded_texts(
     """Yield what runs are decoded to, as often as they were encoded."""
     decoded: DecodedText | None = None
     for _level in range(_MOST_TIMES):
-        if may_match(binaries.GATE, data) and (binary := binary_text(data, decoded)):
+        if may_match(binaries.GATE, data) and (
+            binary := DecodedText.with_runs(data, binaries.runs(data), decoded)
+        ):
             yield binary
-        decoded = DecodedText.of(data, runs, decoded)
+        decoded = DecodedText.with_runs(data, decoded_runs(data, runs), decoded)
         if decoded is None or decoded.data == data:
             return
         yield decoded

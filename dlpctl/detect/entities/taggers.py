@@ -120,11 +120,6 @@ class Taggers:
             self.problem = str(problem)
             return None
 
-    @property
-    def is_ready(self) -> bool:
-        """Return whether the tagger could be loaded; if not, `problem` has the reason."""
-        return self._tagger is not None
-
     def triggers(self, data: bytes) -> tuple[list[int], list[int]]:
         """Return the ends of the trigger matches in short lines, without any of which a text other
         than code has no candidates; and the ends of what opens a region to tag.

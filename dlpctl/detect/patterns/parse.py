@@ -380,19 +380,8 @@ KEYS = {
         "references",
         "examples",
     ),
-    "context.": (
-        "words",
-        "score",
-        "against",
-        "against_score",
-        "before",
-        "after",
-        "not_after",
-        "not_in",
-        "around",
-        "not_around",
-    ),
-    "possible.": ("score", "validators"),
+    "context.": Context._fields,
+    "possible.": Possible._fields,
     "examples.": ("match", "skip"),
 }
 """The keys of each table, by the prefix of its keys in errors."""

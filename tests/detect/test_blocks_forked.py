@@ -1,6 +1,4 @@
-"""A long text that two processes search: the same findings, whatever happens to the
-second process.
-"""
+"""A long text that several processes search: the same findings, whatever happens to them."""
 
 from __future__ import annotations
 
@@ -16,12 +14,13 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux fork
 # A process of its own, since only one with a single thread forks.
 _SCRIPT = """
 import json, os, signal, sys, threading
-from dlpctl.detect.aside import WORTHWHILE_SIZE, Aside
+from dlpctl.detect import blocks
 from dlpctl.detect.engine import Detector
+from dlpctl.system.forked import LeaveToFork
 
 rows = "".join(f"Maria Lopez,maria{n}@example.com,(212) 555-{n:04}\\n" for n in range(200))
 text = "name,email,phone\\n" + rows
-text += "\\nNothing is in the lines that follow.\\n" * ((WORTHWHILE_SIZE - len(text)) // 37 + 1)
+text += "\\nNothing is in the lines that follow.\\n" * ((blocks.LEAST_BYTES - len(text)) // 37 + 1)
 os.sched_getaffinity = lambda _: {0, 1}
 fork, children = os.fork, []
 
@@ -38,32 +37,32 @@ def killed():
 def refused():
     raise BlockingIOError("no more processes")
 
-def found(how, aside):
+def found(how, leave):
     os.fork = how
     children.clear()
-    detector.aside = aside
-    findings = detector.scan(text)
+    detector.leave = leave
+    findings = list(blocks.scan(detector, text, 0.5))
     try:
         os.waitpid(-1, os.WNOHANG)
         left = 1
     except ChildProcessError:
         left = 0
-    return {"findings": findings, "children": len(children), "left": left}
+    return {"findings": findings, "children": bool(children), "left": left}
 
 detector = Detector()
 alone = found(forked, None)
 seen = {
-    "two": found(forked, Aside()),
-    "killed": found(killed, Aside()),
-    "refused": found(refused, Aside()),
+    "two": found(forked, LeaveToFork()),
+    "killed": found(killed, LeaveToFork()),
+    "refused": found(refused, LeaveToFork()),
 }
 ended = threading.Event()
 threading.Thread(target=ended.wait).start()
-seen["threads"] = found(forked, Aside())
+seen["threads"] = found(forked, LeaveToFork())
 ended.set()
-other = Aside()
+other = LeaveToFork()
 if not (child := fork()):
-    os._exit(other.is_worthwhile(WORTHWHILE_SIZE))
+    os._exit(other.processes() > 1)
 seen["others may"] = {"findings": alone["findings"], "children": os.waitpid(child, 0)[1], "left": 0}
 print(json.dumps({
     name: [one["findings"] == alone["findings"], one["children"], one["left"]]
