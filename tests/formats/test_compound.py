@@ -137,6 +137,8 @@ DOC = {
     "footnote": made.document([(f"a\r{VALUE}\rb\r", "cp1252")], [2, 22, 2]),
     "instruction of a field": made.document([(f"\x13 HYPERLINK {VALUE}\x14x\x15\r", "cp1252")]),
     "text of no piece": made.document([("a\r", "cp1252")], between=f"old {VALUE}".encode(WIDE)),
+    "text of Word 95": made.old_document(f"Dear {VALUE}\r", charsets=(0, 204, 238)),
+    "text of Word 95 in Cyrillic": made.old_document(f"Ж {VALUE}\r", "cp1251", charsets=(0, 204)),
     "property": {
         **made.document([("a\r", "cp1252")]),
         "\5SummaryInformation": made.properties({4: VALUE}),
@@ -404,7 +406,10 @@ REFUSED = {
     "compound file of unknown version": SMALL[:26] + b"\x09\0" + SMALL[28:],
     "sectors of the file are damaged": SMALL[:48] + struct.pack("<I", 9) + SMALL[52:],
     "the file is encrypted": made.compound(made.document([("a\r", "cp1252")], flags=0x300)),
-    "Word 95 or older": made.compound(made.document([("a\r", "cp1252")], version=0x65)),
+    "an old version of Word": made.compound(made.old_document("a\r", flags=4)),
+    "fonts of several code pages": made.compound(
+        made.old_document("é\r", charsets=(0, 204, 238)),
+    ),
     "a part of the document is missing": made.compound({"WordDocument": LETTER["WordDocument"]}),
     "order of the texts is damaged": made.compound(LETTER | {"1Table": b"\3" * 40}),
     "slides of the file are cut off": made.compound(
