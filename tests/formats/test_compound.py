@@ -364,10 +364,17 @@ def test_a_picture_of_the_first_page_is_a_file_that_no_copy_has(
     assert (again.children, again.uninspected) == ([], [])
 
 
-def test_an_object_in_a_presentation_is_uninspected() -> None:
-    data = made.compound(made.presentation(made.atom(0x1011, VALUE.encode())))
-    reasons = [part.reason for part in format_named("ppt").extract(data, LIMITS).uninspected]
-    assert reasons == ["an embedded object or macros"]
+def test_a_copy_of_a_presentation_lacks_its_objects() -> None:
+    contents = b"\1" + VALUE.encode()
+    atoms = made.atom(0xFA8, b"kept"), made.atom(0x1011, contents), made.atom(0x1011, b"")
+    data = made.compound(made.presentation(*atoms))
+    chosen = format_named("ppt")
+    document = chosen.extract(data, LIMITS)
+    (child,) = document.children
+    assert (child.data, child.spare) == (b"\0" + contents, True)
+    copy = chosen.mask(data, document, [], {child.key: None})
+    assert (contents in copy, b"kept" in copy) == (False, True)
+    assert chosen.extract(copy, LIMITS).children == []
 
 
 def test_the_cells_of_a_table_on_a_slide_are_rows() -> None:

@@ -98,6 +98,14 @@ def as_file(path: str, name: str, data: bytes, *, spare: bool = False) -> Part:
     return Part(children=[Child(f"{path}{_KEY}", name, data, spare)], is_file=True)
 
 
+def spare_ranges(path: str, name: str, data: bytes, spans: Sequence[tuple[int, int]]) -> Child:
+    """Return ranges of a stream that no reader claims; a copy has zeros instead."""
+    key = f"{path}{_KEY}" + ",".join(f"{start}-{end}" for start, end in spans)
+    # No format claims data that start with a zero.
+    contents = b"\0".join((b"", *(data[start:end] for start, end in spans)))
+    return Child(key, name, contents, spare=True)
+
+
 def in_stream(path: str, data: bytes, part: Part) -> Iterator[Child]:
     """Yield the pictures in a stream, as files."""
     return children(path, data, [_Range(0, len(data))], part)
