@@ -364,6 +364,13 @@ def test_a_picture_of_the_first_page_is_a_file_that_no_copy_has(
     assert (again.children, again.uninspected) == ([], [])
 
 
+def test_a_package_in_a_presentation_is_a_file() -> None:
+    """PowerPoint 2007 marks its record as a container of records."""
+    package = b"PK\3\4" + b"\xff" * 9 + b"PK\5\6" + bytes(18)
+    data = made.compound(made.presentation(made.atom(0x428, package, 0xF)))
+    assert [each.data for each in format_named("ppt").extract(data, LIMITS).children] == [package]
+
+
 def test_a_copy_of_a_presentation_lacks_its_objects() -> None:
     contents = b"\1" + VALUE.encode()
     atoms = made.atom(0xFA8, b"kept"), made.atom(0x1011, contents), made.atom(0x1011, b"")

@@ -111,5 +111,6 @@ def _records(data: bytes) -> Iterator[_Record]:
         if at + size > len(data):
             raise FormatError("the slides of the file are cut off")
         yield _Record(record_type, at, size)
-        if flags & _CONTAINER != _CONTAINER:
+        # PowerPoint 2007 writes packages into records that are marked as containers.
+        if flags & _CONTAINER != _CONTAINER or data.startswith(inner.PACKAGE, at):
             at += size
