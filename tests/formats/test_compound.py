@@ -364,6 +364,13 @@ def test_a_picture_of_the_first_page_is_a_file_that_no_copy_has(
     assert (again.children, again.uninspected) == ([], [])
 
 
+def test_a_short_word_in_a_formula_is_shown() -> None:
+    """Shorter than other data, it would remain where the same name is masked in a cell."""
+    document, copy = masked(sheet(made.formula(0, 0, 1, b"\x17\x05\0Filip")), "xls", "Filip")
+    assert document.uninspected == []
+    assert b"Filip" not in copy
+
+
 def test_a_package_in_a_presentation_is_a_file() -> None:
     """PowerPoint 2007 marks its record as a container of records."""
     package = b"PK\3\4" + b"\xff" * 9 + b"PK\5\6" + bytes(18)
