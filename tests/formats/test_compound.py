@@ -311,7 +311,6 @@ UNINSPECTED = {
     "macros": {"_VBA_PROJECT_CUR/VBA/dir": b"x"},
     "embedded objects": {"MBD01/CONTENTS": b"x"},
     "other parts": {"Other": b"x"},
-    "damaged properties": {"\5SummaryInformation": b"x"},
     "a picture of the first page in an unknown format": {
         "\5SummaryInformation": made.properties({17: b"\xfe\xff\xff\xffPICT"})
     },
@@ -340,6 +339,16 @@ def test_drawings_and_sheets_that_are_not_read_are_uninspected() -> None:
 def thumbnail(number: int, picture: bytes) -> bytes:
     properties = made.properties({17: struct.pack("<iI", -1, number) + picture})
     return made.workbook({"S": made.label(0, 0, "a")}, **{"\5SummaryInformation": properties})
+
+
+def test_a_copy_may_lack_damaged_properties() -> None:
+    data = made.workbook({"S": b""}, **{"\5SummaryInformation": b"\1damaged"})
+    chosen = format_named("xls")
+    document = chosen.extract(data, LIMITS)
+    (child,) = document.children
+    assert (child.data, child.spare) == (b"\0\1damaged", True)
+    assert any("damaged" in segment.text for segment in document.segments)
+    assert b"damaged" not in chosen.mask(data, document, [], {child.key: None})
 
 
 @pytest.mark.parametrize(
