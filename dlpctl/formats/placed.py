@@ -98,7 +98,7 @@ class _Tables:
         cells: list[tuple[Cell, Continuous]] = []
         reach = 0.0
         for text, piece in zip(line, pieces, strict=True):
-            if text.x < reach:
+            if cells and text.x < reach:
                 cells[-1][1].extend((" ", piece[1:]))
             else:
                 column = self._columns.setdefault(text.x, len(self._columns))

@@ -144,16 +144,16 @@ class StrictMatcher:
 
     def in_bytes(self, data: bytes) -> bool:
         """Return whether bytes contain a value, in any of the usual encodings too."""
-        wide = self._wide if b"\0" in data else None
-        return (wide is not None and _holds(wide, data.lower())) or any(
-            self._is_in(form.data) for form in forms(data, GRAM)
-        )
+        if b"\0" in data and (_holds(self._wide, data.lower()) or _holds(self._wide_words, data)):
+            return True
+        return any(self._is_in(form.data) for form in forms(data, GRAM))
 
     def prepare(self, *, is_wide: bool) -> None:
         """Prepare the data of `in_bytes` for processes forked from here, and drop all
         other data.
         """
-        _ = self._plain, self._plain_words, self._wide if is_wide else None
+        _ = self._plain, self._plain_words
+        _ = (self._wide, self._wide_words) if is_wide else None
         self._spelled.clear()
 
     def _is_in(self, data: bytes) -> bool:
@@ -172,20 +172,19 @@ class StrictMatcher:
 
     @cached_property
     def _plain_words(self) -> Literals:
-        return Literals(
-            word.encode("utf-8", "replace")
-            for word in self._spelled_words.words
-            if len(word) >= GRAM
-        )
+        return Literals(word.encode("utf-8", "replace") for word in self._long_words)
 
     @cached_property
     def _wide(self) -> Literals:
-        long = [*self._long, *(word for word in self._spelled_words.words if len(word) >= GRAM)]
-        return Literals(
-            value.encode(encoding, "replace").lower()
-            for value in long
-            for encoding in ("utf-16-le", "utf-16-be")
-        )
+        return Literals(each.lower() for each in _in_utf_16(self._long))
+
+    @cached_property
+    def _wide_words(self) -> Literals:
+        return Literals(_in_utf_16(self._long_words))
+
+    @property
+    def _long_words(self) -> Iterator[str]:
+        return (word for word in self._spelled_words.words if len(word) >= GRAM)
 
     @property
     def _long(self) -> Iterator[str]:
@@ -287,6 +286,14 @@ def digits_of_number(value: str) -> str:
     else:
         digits = _NOT_DIGITS.sub("", value)
     return digits if len(digits) >= FEWEST_DIGITS_SEARCHED and len(digits) * 2 > len(value) else ""
+
+
+def _in_utf_16(values: Iterable[str]) -> Iterator[bytes]:
+    return (
+        value.encode(encoding, "replace")
+        for value in values
+        for encoding in ("utf-16-le", "utf-16-be")
+    )
 
 
 def _holds(literals: Literals, data: bytes) -> bool:

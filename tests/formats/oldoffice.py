@@ -180,6 +180,21 @@ def document(
     return {"WordDocument": bytes(head) + body, "1Table": table}
 
 
+def old_document(
+    text: str, codec: str = "cp1252", *, charsets: Sequence[int] = (0,), flags: int = 0
+) -> dict[str, bytes]:
+    """Return the stream of a document of Word 95, with a font of each character set."""
+    raw, at = text.encode(codec), 0x300
+    fonts = bytes(2) + b"".join(bytes((9, 0, 0, 0, charset)) + b"Font\0" for charset in charsets)
+    head = bytearray(at)
+    struct.pack_into("<HH", head, 0, 0xA5DC, 104)
+    struct.pack_into("<H", head, 0x0A, flags)
+    struct.pack_into("<II", head, 0x18, at, at + len(raw))
+    struct.pack_into("<II", head, 0x34, len(raw), 0)
+    struct.pack_into("<II", head, 0xD0, at + len(raw), len(fonts))
+    return {"WordDocument": bytes(head) + raw + fonts}
+
+
 def atom(kind: int, contents: bytes, flags: int = 0) -> bytes:
     return struct.pack("<HHI", flags, kind, len(contents)) + contents
 

@@ -137,6 +137,8 @@ DOC = {
     "footnote": made.document([(f"a\r{VALUE}\rb\r", "cp1252")], [2, 22, 2]),
     "instruction of a field": made.document([(f"\x13 HYPERLINK {VALUE}\x14x\x15\r", "cp1252")]),
     "text of no piece": made.document([("a\r", "cp1252")], between=f"old {VALUE}".encode(WIDE)),
+    "text of Word 95": made.old_document(f"Dear {VALUE}\r", charsets=(0, 204, 238)),
+    "text of Word 95 in Cyrillic": made.old_document(f"Ж {VALUE}\r", "cp1251", charsets=(0, 204)),
     "property": {
         **made.document([("a\r", "cp1252")]),
         "\5SummaryInformation": made.properties({4: VALUE}),
@@ -309,7 +311,6 @@ UNINSPECTED = {
     "macros": {"_VBA_PROJECT_CUR/VBA/dir": b"x"},
     "embedded objects": {"MBD01/CONTENTS": b"x"},
     "other parts": {"Other": b"x"},
-    "damaged properties": {"\5SummaryInformation": b"x"},
     "a picture of the first page in an unknown format": {
         "\5SummaryInformation": made.properties({17: b"\xfe\xff\xff\xffPICT"})
     },
@@ -340,6 +341,16 @@ def thumbnail(number: int, picture: bytes) -> bytes:
     return made.workbook({"S": made.label(0, 0, "a")}, **{"\5SummaryInformation": properties})
 
 
+def test_a_copy_may_lack_damaged_properties() -> None:
+    data = made.workbook({"S": b""}, **{"\5SummaryInformation": b"\1damaged"})
+    chosen = format_named("xls")
+    document = chosen.extract(data, LIMITS)
+    (child,) = document.children
+    assert (child.data, child.spare) == (b"\0\1damaged", True)
+    assert any("damaged" in segment.text for segment in document.segments)
+    assert b"damaged" not in chosen.mask(data, document, [], {child.key: None})
+
+
 @pytest.mark.parametrize(
     ("number", "name", "start", "picture"),
     [
@@ -362,10 +373,31 @@ def test_a_picture_of_the_first_page_is_a_file_that_no_copy_has(
     assert (again.children, again.uninspected) == ([], [])
 
 
-def test_an_object_in_a_presentation_is_uninspected() -> None:
-    data = made.compound(made.presentation(made.atom(0x1011, VALUE.encode())))
-    reasons = [part.reason for part in format_named("ppt").extract(data, LIMITS).uninspected]
-    assert reasons == ["an embedded object or macros"]
+def test_a_short_word_in_a_formula_is_shown() -> None:
+    """Shorter than other data, it would remain where the same name is masked in a cell."""
+    document, copy = masked(sheet(made.formula(0, 0, 1, b"\x17\x05\0Filip")), "xls", "Filip")
+    assert document.uninspected == []
+    assert b"Filip" not in copy
+
+
+def test_a_package_in_a_presentation_is_a_file() -> None:
+    """PowerPoint 2007 marks its record as a container of records."""
+    package = b"PK\3\4" + b"\xff" * 9 + b"PK\5\6" + bytes(18)
+    data = made.compound(made.presentation(made.atom(0x428, package, 0xF)))
+    assert [each.data for each in format_named("ppt").extract(data, LIMITS).children] == [package]
+
+
+def test_a_copy_of_a_presentation_lacks_its_objects() -> None:
+    contents = b"\1" + VALUE.encode()
+    atoms = made.atom(0xFA8, b"kept"), made.atom(0x1011, contents), made.atom(0x1011, b"")
+    data = made.compound(made.presentation(*atoms))
+    chosen = format_named("ppt")
+    document = chosen.extract(data, LIMITS)
+    (child,) = document.children
+    assert (child.data, child.spare) == (b"\0" + contents, True)
+    copy = chosen.mask(data, document, [], {child.key: None})
+    assert (contents in copy, b"kept" in copy) == (False, True)
+    assert chosen.extract(copy, LIMITS).children == []
 
 
 def test_the_cells_of_a_table_on_a_slide_are_rows() -> None:
@@ -404,7 +436,10 @@ REFUSED = {
     "compound file of unknown version": SMALL[:26] + b"\x09\0" + SMALL[28:],
     "sectors of the file are damaged": SMALL[:48] + struct.pack("<I", 9) + SMALL[52:],
     "the file is encrypted": made.compound(made.document([("a\r", "cp1252")], flags=0x300)),
-    "Word 95 or older": made.compound(made.document([("a\r", "cp1252")], version=0x65)),
+    "an old version of Word": made.compound(made.old_document("a\r", flags=4)),
+    "fonts of several code pages": made.compound(
+        made.old_document("é\r", charsets=(0, 204, 238)),
+    ),
     "a part of the document is missing": made.compound({"WordDocument": LETTER["WordDocument"]}),
     "order of the texts is damaged": made.compound(LETTER | {"1Table": b"\3" * 40}),
     "slides of the file are cut off": made.compound(

@@ -434,11 +434,11 @@ def test_texts_with_places_of_their_own_are_read_by_line(place: str) -> None:
     texts = "".join(
         f"<text {place.format(x, y)}><b>{text}</b></text>\n"
         for x, y, text in (
-            (9, 306, "SSN"),
+            (-9, 306, "SSN"),
             (99, 306, "PIN"),
-            (9, 320, "to ann@acme.ex"),
+            (-9, 320, "to ann@acme.ex"),
             (99, 320, "123"),
-            (9, 330, "ample"),
+            (-9, 330, "ample"),
         )
     )
     for name in ("html", "xml"):

@@ -283,6 +283,7 @@ def test_a_word_counts_as_it_is_written_or_in_capitals(name: str) -> None:
         lambda word: "".join(f"\\u{ord(char):04x}" for char in word),
         lambda word: "".join(f"&#{ord(char)};" for char in word),
         lambda word: base64.b64encode(f"to {word}".encode()).decode(),
+        lambda word: word.encode("utf-16-le").decode(),
     ],
 )
 def test_a_word_after_an_encoding_is_found_as_it_is_written(encode: Callable[[str], str]) -> None:

@@ -200,7 +200,7 @@ def _other_part(path: str, data: bytes) -> Part:
         part.readings.append((texts.reading(PROPERTIES), texts.spot(path, PROPERTIES, PROPERTIES)))
         part.known = [*texts.spans(), *found.pictures]
         if found.is_damaged:
-            part.uninspected.append(Uninspected(PROPERTIES, "damaged properties"))
+            part.children += inner.as_file(path, PROPERTIES, b"\0" + data, spare=True).children
         for start, end in found.pictures:
             if not data[start:end].strip(b"\0"):
                 continue

@@ -20,7 +20,7 @@ _BLIP = lazy(
 """The type of a picture in a drawing."""
 _DIGESTS = (17, 33)
 """The bytes of one or two digests and a tag, which precede the picture."""
-_PACKAGE, _PACKAGE_END, _END_SIZE = b"PK\3\4", b"PK\5\6", 22
+PACKAGE, _PACKAGE_END, _END_SIZE = b"PK\3\4", b"PK\5\6", 22
 _KEY, _PICTURE = ":file:", ":picture:"
 _WINDOWS, _BITMAP = -1, 8
 _THUMBNAILS = {3: (16, "thumbnail.wmf"), _BITMAP: (8, "thumbnail.bmp"), 14: (8, "thumbnail.emf")}
@@ -82,7 +82,7 @@ def thumbnail(path: str, data: bytes, start: int, end: int) -> Child | None:
 def packages(path: str, data: bytes, part: Part) -> Iterator[Child]:
     """Yield the ZIP packages in a stream, such as the theme of the document."""
     end = 0
-    while (start := data.find(_PACKAGE, end)) >= 0:
+    while (start := data.find(PACKAGE, end)) >= 0:
         at = data.find(_PACKAGE_END, start)
         if at < 0:
             part.uninspected.append(Uninspected("package", "a package that is cut off"))
@@ -96,6 +96,14 @@ def packages(path: str, data: bytes, part: Part) -> Iterator[Child]:
 def as_file(path: str, name: str, data: bytes, *, spare: bool = False) -> Part:
     """Return a stream that is a file, whose copy may be of another size."""
     return Part(children=[Child(f"{path}{_KEY}", name, data, spare)], is_file=True)
+
+
+def spare_ranges(path: str, name: str, data: bytes, spans: Sequence[tuple[int, int]]) -> Child:
+    """Return ranges of a stream that no reader claims; a copy has zeros instead."""
+    key = f"{path}{_KEY}" + ",".join(f"{start}-{end}" for start, end in spans)
+    # No format claims data that start with a zero.
+    contents = b"\0".join((b"", *(data[start:end] for start, end in spans)))
+    return Child(key, name, contents, spare=True)
 
 
 def in_stream(path: str, data: bytes, part: Part) -> Iterator[Child]:

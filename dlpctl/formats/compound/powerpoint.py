@@ -16,7 +16,7 @@ from dlpctl.formats.compound.document import CompoundFormat
 from dlpctl.formats.compound.part import Part
 from dlpctl.formats.compound.texts import NARROW, WIDE, ByteTexts, Run
 from dlpctl.formats.encoding import Edit
-from dlpctl.formats.interface import Limits, Segment, Uninspected
+from dlpctl.formats.interface import Limits, Segment
 from dlpctl.formats.office.reading import ViewPlan
 
 _MAIN, _USER, _PICTURES = "PowerPoint Document", "Current User", "Pictures"
@@ -62,6 +62,7 @@ def _slides(data: bytes) -> Part:
     part = Part()
     texts = ByteTexts(data)
     types: set[int] = set()
+    objects: list[tuple[int, int]] = []
     rows: list[tuple[int, int] | str] = []
     row, is_cell = -1, False
     for record in _records(data):
@@ -80,14 +81,19 @@ def _slides(data: bytes) -> Part:
             text = texts.add([Run(record.start, record.size, codec)])
             if is_cell:
                 rows.append((texts.firsts[-1], texts.firsts[-1] + len(text)))
-        elif record.type == _OBJECT:
-            part.known.append((record.start, record.start + record.size))
+        elif record.type == _OBJECT and data[record.start : record.start + record.size].strip(
+            b"\0"
+        ):
+            objects.append((record.start, record.start + record.size))
     if _ENCRYPTION in types:
         raise FormatError("the file is encrypted: save it without a password")
     if _DOCUMENT not in types:
         raise FormatError("the presentation is of PowerPoint 95 or older: save it as .pptx")
-    if _OBJECT in types:
-        part.uninspected.append(Uninspected("embedded object", "an embedded object or macros"))
+    if objects:
+        part.known += objects
+        part.children.append(
+            inner.spare_ranges(_MAIN, "embedded objects and macros", data, objects)
+        )
     reading = texts.reading(_LAYER)
     if "\t" in rows:
         reading.plans.append(ViewPlan("rows of tables", rows, repeats=True))
@@ -105,5 +111,6 @@ def _records(data: bytes) -> Iterator[_Record]:
         if at + size > len(data):
             raise FormatError("the slides of the file are cut off")
         yield _Record(record_type, at, size)
-        if flags & _CONTAINER != _CONTAINER:
+        # PowerPoint 2007 writes packages into records that are marked as containers.
+        if flags & _CONTAINER != _CONTAINER or data.startswith(inner.PACKAGE, at):
             at += size

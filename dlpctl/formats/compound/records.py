@@ -32,6 +32,7 @@ _TEXTS = {
 
 _WITH_FORMULAS = {FORMULA, 0x18, 0x23, 0x5A, 0x1B1, 0x1BE, 0x221, 0x4BC, 0x1051}
 _CONSTANT = lazy(rb"[\x01\x1f](?=[\0-\xff]{7}[\x40-\x43])")
+_SHORT_WORD = lazy(rb"[A-Za-z]{4,5}")
 _LONG, _LONGEST = 1e5, 1e18
 _STRING_TOKEN, _AMPERSAND, _CONCATENATE = 0x17, b"\x08", b"\x50\x01"
 """The tokens of a string in a formula and of what joins two, and the number of a function."""
@@ -174,7 +175,7 @@ class CellReader:
         return (Run(at, size, WIDE if wide else NARROW if self._is_new else self._codec),)
 
     def joined_strings(self, record: Record) -> Iterator[list[Run]]:
-        """Yield the strings that a formula joins."""
+        """Yield the strings that a formula joins, and words too short for other data."""
         data, at = self._data, record.start
         end = at + record.size if record.type in _WITH_FORMULAS else at
         while (at := data.find(_STRING_TOKEN, at, end)) >= 0:
@@ -187,6 +188,8 @@ class CellReader:
                 at += runs[-1].size
                 at += len(runs) > 1 and data.startswith(_AMPERSAND, at)
             if len(runs) < 2:
+                if any(_SHORT_WORD.fullmatch(data, each.at, each.at + each.size) for each in runs):
+                    yield runs
                 at += not runs
             elif data[at - 1 : at] == _AMPERSAND or data[at + 2 : at + 4] == _CONCATENATE:
                 yield runs

@@ -1,5 +1,6 @@
-"""Documents of Word 97 to 2003 (`.doc`): pieces of text in one stream, their order in another.
+"""Documents of Word 6 to 2003 (`.doc`): pieces of text in one stream, their order in another.
 
+Word 6 and 95 keep the text in one piece, in the code page of its fonts.
 A masked text keeps its size, and the marks of paragraphs, cells and fields keep their places.
 """
 
@@ -17,22 +18,26 @@ from dlpctl.formats.compound import inner
 from dlpctl.formats.compound.container import Compound
 from dlpctl.formats.compound.document import CompoundFormat
 from dlpctl.formats.compound.part import Part
-from dlpctl.formats.compound.texts import WIDE, ByteTexts, Run
+from dlpctl.formats.compound.texts import WIDE, ByteTexts, Run, codec_of_page
 from dlpctl.formats.encoding import Edit
 from dlpctl.formats.interface import Limits, Segment
 from dlpctl.formats.office.reading import ColumnPlan, Reading, ViewPlan
 from dlpctl.regex import lazy
 
 _MAIN, _TABLES, _DATA = "WordDocument", ("0Table", "1Table"), "Data"
-_MARK, _OLDEST = 0xA5EC, 0xC1
-_ENCRYPTED, _SECOND_TABLE = 0x100, 0x200
+_MARK, _OLD_MARK, _OLDEST = 0xA5EC, 0xA5DC, 0xC1
+_FAST_SAVED, _ENCRYPTED, _SECOND_TABLE = 4, 0x100, 0x200
 _FLAGS_AT, _COUNTS_AT, _PIECES_AT = 0x0A, 0x4C, 0x1A2
+_OLD_TEXT_AT, _OLD_COUNTS_AT, _OLD_FONTS_AT = 0x18, 0x34, 0xD0
 _STORIES = (
     "text", "footnotes", "headers", "macros", "comments", "endnotes", "text boxes",
     "text boxes of headers",
 )  # fmt: skip
 _COMPRESSED = 1 << 30
 _NARROW = "cp1252"
+_CHARSETS = {161: 1253, 162: 1254, 177: 1255, 178: 1256, 186: 1257, 204: 1251, 222: 874, 238: 1250}
+"""The code pages of fonts, by their character set; others have Western letters or symbols."""
+_WESTERN = (0, 1, 2, 77, 255)
 _CELL = "\7"
 _KEPT = {
     **dict.fromkeys(range(32), " "),
@@ -53,7 +58,11 @@ class _Piece(NamedTuple):
     last: int
     at: int
     """The position of its bytes."""
-    width: int
+    codec: str
+
+    @property
+    def width(self) -> int:
+        return 2 if self.codec == WIDE else 1
 
 
 class Word(CompoundFormat):
@@ -66,7 +75,7 @@ class Word(CompoundFormat):
 
     def parts(self, compound: Compound, limits: Limits) -> Iterator[tuple[str, Part]]:
         data = compound.read(_MAIN)
-        part = _part(data, _table_of(data, compound))
+        part = _part(data, compound)
         yield _MAIN, part
         for path in {*_TABLES, _DATA} & compound.streams.keys():
             other = Part()
@@ -79,18 +88,41 @@ class Word(CompoundFormat):
         raise CannotMaskError("this is not what was read from the file: read it again")
 
 
-def _table_of(data: bytes, compound: Compound) -> bytes:
-    """Return the stream with the order of the pieces."""
+def _order(data: bytes, compound: Compound) -> tuple[list[_Piece], int]:
+    """Return the pieces of the text, and the position of the sizes of its stories."""
     mark, version = struct.unpack_from("<HH", data, 0)
     (flags,) = struct.unpack_from("<H", data, _FLAGS_AT)
-    if mark != _MARK or version < _OLDEST:
-        raise FormatError("the document is of Word 95 or older: save it as .docx")
+    if mark not in (_MARK, _OLD_MARK) or (version < _OLDEST and flags & _FAST_SAVED):
+        raise FormatError("the document is of an old version of Word: save it as .docx")
     if flags & _ENCRYPTED:
         raise FormatError("the file is encrypted: save it without a password")
+    if version < _OLDEST:
+        return [_old_piece(data)], _OLD_COUNTS_AT
     table = _TABLES[bool(flags & _SECOND_TABLE)]
     if table not in compound.streams:
         raise FormatError("a part of the document is missing")
-    return compound.read(table)
+    return _pieces(data, compound.read(table)), _COUNTS_AT
+
+
+def _old_piece(data: bytes) -> _Piece:
+    start, end = struct.unpack_from("<II", data, _OLD_TEXT_AT)
+    if not start <= end <= len(data):
+        raise FormatError("the texts of the document are cut off")
+    codec = _NARROW if data[start:end].isascii() else _old_codec(data)
+    return _Piece(0, end - start, start, codec)
+
+
+def _old_codec(data: bytes) -> str:
+    at, size = struct.unpack_from("<II", data, _OLD_FONTS_AT)
+    fonts, start = data[at : at + size], 2
+    charsets: set[int] = set()
+    while start + 4 < len(fonts):
+        charsets.add(fonts[start + 4])
+        start += fonts[start] + 1
+    charsets -= {*_WESTERN}
+    if len(charsets) > 1 or not charsets <= _CHARSETS.keys():
+        raise FormatError("the document has fonts of several code pages: save it as .docx")
+    return codec_of_page(_CHARSETS[charsets.pop()]) if charsets else _NARROW
 
 
 def _pieces(data: bytes, table: bytes) -> list[_Piece]:
@@ -114,17 +146,17 @@ def _pieces(data: bytes, table: bytes) -> list[_Piece]:
         position = (position & ~_COMPRESSED) // (2 if width == 1 else 1)
         if last < first or position + (last - first) * width > len(data):
             raise FormatError("the order of the texts is damaged")
-        found.append(_Piece(first, last, position, width))
+        found.append(_Piece(first, last, position, _NARROW if width == 1 else WIDE))
     if sum(last - first for first, last, *_ in found) > len(data):
         raise FormatError("pieces of the text have bytes in common")
     return found
 
 
-def _part(data: bytes, table: bytes) -> Part:
+def _part(data: bytes, compound: Compound) -> Part:
     """Return the texts of all stories."""
     part = Part()
-    pieces = _pieces(data, table)
-    counts = struct.unpack_from("<8I", data, _COUNTS_AT)
+    pieces, counts_at = _order(data, compound)
+    counts = struct.unpack_from("<8I", data, counts_at)
     total = pieces[-1].last if pieces else 0
     if sum(counts) > total:
         raise FormatError("the texts of the document are cut off")
@@ -147,8 +179,7 @@ def _runs(pieces: list[_Piece], first: int, last: int) -> Iterator[Run]:
         low, high = max(first, piece.first), min(last, piece.last)
         if low < high:
             at = piece.at + (low - piece.first) * piece.width
-            codec = WIDE if piece.width > 1 else _NARROW
-            yield Run(at, (high - low) * piece.width, codec)
+            yield Run(at, (high - low) * piece.width, piece.codec)
 
 
 def _reading(story: str, raw: str) -> Reading:
