@@ -11,6 +11,7 @@ from string import ascii_letters, digits
 from dlpctl.masking.leaks import GROUPED_DIGITS, normal
 from dlpctl.regex import lazy
 from dlpctl.texts.positions import positions
+from dlpctl.texts.texthashes import TextHashes
 from dlpctl.texts.words import TOKEN, distinct_words, folded, words_of_ascii
 from dlpctl.types import Finding
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
@@ -50,7 +51,7 @@ class OpenText:
         """
         self._text = text
         self._longest = longest
-        self._numbers: dict[int, _Hashes] = {}
+        self._numbers: dict[int, TextHashes] = {}
         self._starts, self._ends = positions(len(text)), positions(len(text))
         for start, end in spans:
             if self._ends and start <= self._ends[-1]:
@@ -243,12 +244,11 @@ class OpenText:
                     after.add(opened[word], _plain(words[at + 1]))
         return before, after
 
-    def _numbers_of(self, length: int) -> _Hashes:
+    def _numbers_of(self, length: int) -> TextHashes:
         """Return all numbers of a length that contain an open digit."""
         known = self._numbers.get(length)
         if known is None:
-            count = sum(1 for _ in self.number_parts(length))
-            known = self._numbers[length] = _Hashes(count, self.number_parts(length))
+            known = self._numbers[length] = TextHashes(self.number_parts(length))
         return known
 
     @cached_property
@@ -286,22 +286,6 @@ class OpenText:
 
 def _normalized(words: Iterable[str]) -> frozenset[str]:
     return frozenset(filter(None, normal("\n".join(words)).split("\n")))
-
-
-class _Hashes:
-    """A set of texts by their hashes, with few false positives."""
-
-    def __init__(self, count: int, texts: Iterable[str]) -> None:
-        self._mask = (1 << (32 * count).bit_length()) - 1
-        self._marks = bytearray((self._mask >> 3) + 1)
-        """A bit for each hash."""
-        for text in texts:
-            number = hash(text) & self._mask
-            self._marks[number >> 3] |= 1 << (number & 7)
-
-    def __contains__(self, text: str) -> bool:
-        number = hash(text) & self._mask
-        return self._marks[number >> 3] >> (number & 7) & 1 == 1
 
 
 def _open_word(word: str) -> str:
