@@ -51,6 +51,8 @@ class OpenText:
         """
         self._text = text
         self._longest = longest
+        self._step = 4 * longest + 16
+        """The least number of characters around an open word that a value may need."""
         self._numbers: dict[int, TextHashes] = {}
         self._starts, self._ends = positions(len(text)), positions(len(text))
         for start, end in spans:
@@ -73,7 +75,7 @@ class OpenText:
         text, before = self._text, 0
         words, before_findings, after_findings = set[str](), set[str](), set[str]()
         blank = {""}
-        first = last = -1
+        step, first, open_end = self._step, -1, -1
         at_end = [len(text)]
         spans = zip(chain(self._starts, at_end), chain(self._ends, at_end), strict=True)
         for start, end in spans:
@@ -90,16 +92,17 @@ class OpenText:
                     after_findings.add(found[0])
                 if end > start:
                     before_findings.add(found[-1])
-                reached = self._reach_back(before)
-                if last >= reached:
-                    last = self._reach_on(start)
-                else:
-                    if last >= 0:
+                if first < 0:
+                    first = self._reach_back(before)
+                elif before - open_end > 2 * step:  # closer ones are in one window
+                    last, reached = self._reach_on(open_end), self._reach_back(before)
+                    if last < reached:
                         yield first, last
-                    first, last = reached, self._reach_on(start)
+                        first = reached
+                open_end = start
             before = end
-        if last >= 0:
-            yield first, last
+        if first >= 0:
+            yield first, self._reach_on(open_end)
         self.words: frozenset[str] = _normalized(words)
         """The words that contain an open letter or digit."""
         self.before_findings: frozenset[str] = _normalized(before_findings)
@@ -119,8 +122,7 @@ class OpenText:
 
     def _reach_back(self, position: int) -> int:
         """Return the earliest start of a value that extends to a position."""
-        text, longest = self._text, self._longest
-        step = 4 * longest + 16
+        text, longest, step = self._text, self._longest, self._step
         start = max(position - step, 0)
         while start and len(TOKEN.findall(text, start, position)) <= longest // 2 + 1:
             start = max(start - step, 0)
@@ -129,8 +131,7 @@ class OpenText:
         return start
 
     def _reach_on(self, position: int) -> int:
-        text, longest = self._text, self._longest
-        step = 4 * longest + 16
+        text, longest, step = self._text, self._longest, self._step
         end = min(position + step, len(text))
         while end < len(text) and len(TOKEN.findall(text, position, end)) <= longest // 2 + 1:
             end = min(end + step, len(text))
