@@ -125,7 +125,8 @@ class OpenText:
         text, longest, step = self._text, self._longest, self._step
         start = max(position - step, 0)
         while start and len(TOKEN.findall(text, start, position)) <= longest // 2 + 1:
-            start = max(start - step, 0)
+            step *= 2
+            start = max(position - step, 0)
         while start and text[start].isalnum() and text[start - 1].isalnum():
             start -= 1
         return start
@@ -134,7 +135,8 @@ class OpenText:
         text, longest, step = self._text, self._longest, self._step
         end = min(position + step, len(text))
         while end < len(text) and len(TOKEN.findall(text, position, end)) <= longest // 2 + 1:
-            end = min(end + step, len(text))
+            step *= 2
+            end = min(position + step, len(text))
         while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
             end += 1
         return end
@@ -171,13 +173,13 @@ class OpenText:
                     yield _plain(part)
 
     def _stretches(self) -> Iterator[str]:
-        """Yield the windows in normal form, in parts that overlap by as much as a value may need;
+        """Yield the windows in normal form, in parts that overlap by as much as a number may need;
         what findings cover is marked.
         """
         for start, end in zip(self._windows_at, self._window_ends, strict=True):
             for at in range(start, end, _STRETCH):
-                first = max(self._reach_back(at), start)
-                yield self._marked(first, min(self._reach_on(at + _STRETCH), end))
+                first, last = max(at - self._step, start), min(at + _STRETCH + self._step, end)
+                yield self._marked(*self._whole_words(first, last))
 
     def _marked(self, first: int, last: int) -> str:
         text, at = self._text, first
@@ -232,8 +234,10 @@ class OpenText:
     def _beside(self, wanted: frozenset[str]) -> tuple[_Beside, _Beside]:
         """Return the words before open words of `wanted`, backwards, and the words after them."""
         before, after = _Beside(backwards=True), _Beside(backwards=False)
+        words: list[str] = []
         for text in self._stretches() if wanted else ():
-            words = TOKEN.findall(text)
+            # What is beside a word may be far from it, but nothing is between them.
+            words = [*words[-1:], *TOKEN.findall(text)]
             opened = {word: plain for word in {*words} if (plain := _open_word(word)) in wanted}
             last = len(words) - 1
             for at, word in enumerate(words):
