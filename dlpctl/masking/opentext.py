@@ -21,7 +21,7 @@ _WINDOWS_APART = "\n\0\0\0\0\n"
 _MOST_STARTS = 1 << 14
 _STRETCH = 1 << 16
 _MARKED = {ord(char): 0x16A0 + int(char, 36) for char in ascii_letters + digits}
-"""What marks a covered letter or digit: a rune, which is a letter too, and has no other forms."""
+"""The marks of covered letters and digits: runes, which are letters too and have no other forms."""
 _PLAIN = {rune: chr(char).lower() for char, rune in _MARKED.items()}
 _RUNES = "".join(map(chr, _PLAIN))
 _DIGIT = rf"[\d{_RUNES[-10:]}]"
@@ -236,7 +236,7 @@ class OpenText:
         before, after = _Beside(backwards=True), _Beside(backwards=False)
         words: list[str] = []
         for text in self._stretches() if wanted else ():
-            # What is beside a word may be far from it, but nothing is between them.
+            # The next word may be far away, in the next part.
             words = [*words[-1:], *TOKEN.findall(text)]
             opened = {word: plain for word in {*words} if (plain := _open_word(word)) in wanted}
             last = len(words) - 1

@@ -156,22 +156,22 @@ def _pairs(conversations: Iterable[Sequence[_Turn]]) -> Iterator[_Pair]:
 def _conversations(data: bytes) -> Iterator[list[_Turn]]:
     """Yield the turns below each other of speakers who speak more than once."""
     speakers: list[bytes] = []
-    said: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     last = None
     for found in chain(_TURN.finditer(data), (None,)):
         if last:
             end = found.start() if found else len(data)
             first, stop = last.span("said")
             speakers.append(last[1] or last[2])
-            said.append((first, min(end, stop + _LONGEST_REST)))
+            spans.append((first, min(end, stop + _LONGEST_REST)))
             is_last = end - last.end() > _LONGEST_REST
             if (is_last or not found) and _is_conversation(speakers):
                 yield [
                     _Turn(speaker.decode(), first, _in_line(data[first:stop].rstrip()))
-                    for speaker, (first, stop) in zip(speakers, said, strict=True)
+                    for speaker, (first, stop) in zip(speakers, spans, strict=True)
                 ]
             if is_last:
-                speakers, said = [], []
+                speakers, spans = [], []
         last = found
 
 
