@@ -31,7 +31,8 @@ _new = tuple.__new__
 
 def held(hidden: HiddenValues, opened: OpenText, processes: int) -> set[str]:
     """Return the hidden values that a text may contain; forked processes divide the work."""
-    may_hold = opened.holder()
+    chunks = map(hidden.chunk, range(hidden.chunk_count))
+    may_hold = opened.holder("\n".join(values | words) for values, words in chunks)
     # Compute cached data before the fork, so that all processes share them.
     _ = may_hold("some words"), opened.numbers
 

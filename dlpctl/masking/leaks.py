@@ -21,8 +21,9 @@ from dlpctl.texts.words import TOKEN, SpelledWords, Words, folded
 from dlpctl.types import Category, Finding
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
 
-GROUPED = lazy(r"\d+(?:[\s\-./()]{1,3}\d+)*")
-DIGITS = lazy(r"\d+")
+GROUPED_DIGITS = r"\d+(?:[\s\-./()]{1,3}\d+)*"
+_GROUPED = lazy(GROUPED_DIGITS)
+_DIGITS = lazy(r"\d+")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
 _SHORTEST_ANYWHERE = 9
 """A number with at least this many digits is also found inside a longer one."""
@@ -119,8 +120,8 @@ class LooseMatcher:
         if not self._numbers:
             return
         numbers, shortest = self._numbers, self._number_lengths[0]
-        for match in GROUPED.finditer(text):
-            digits = "".join(DIGITS.findall(match[0]))
+        for match in _GROUPED.finditer(text):
+            digits = "".join(_DIGITS.findall(match[0]))
             if len(digits) < shortest:
                 continue
             locations: list[int] = []

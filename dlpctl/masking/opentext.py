@@ -5,18 +5,28 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain
+from string import ascii_letters, digits
 
-from dlpctl.masking.leaks import DIGITS, GROUPED, normal
+from dlpctl.masking.leaks import GROUPED_DIGITS, normal
 from dlpctl.regex import lazy
 from dlpctl.texts.positions import positions
-from dlpctl.texts.words import TOKEN, folded, words_of_ascii
+from dlpctl.texts.texthashes import TextHashes
+from dlpctl.texts.words import TOKEN, distinct_words, folded, words_of_ascii
 from dlpctl.types import Finding
 from dlpctl.values import FEWEST_DIGITS_SEARCHED, SHORTEST_SEARCHED
 
 _APART = lazy(r"[\s\-./()]*")
 _WINDOWS_APART = "\n\0\0\0\0\n"
 _MOST_STARTS = 1 << 14
+_STRETCH = 1 << 16
+_MARKED = {ord(char): 0x16A0 + int(char, 36) for char in ascii_letters + digits}
+"""The marks of covered letters and digits: runes, which are letters too and have no other forms."""
+_PLAIN = {rune: chr(char).lower() for char, rune in _MARKED.items()}
+_RUNES = "".join(map(chr, _PLAIN))
+_DIGIT = rf"[\d{_RUNES[-10:]}]"
+_NUMBER = lazy(GROUPED_DIGITS.replace(r"\d", _DIGIT))
+_BETWEEN_DIGITS = lazy(rf"[^,{_DIGIT[1:-1]}]+")
 LONGEST = 64
 """The longest first or last word of a value that is also searched for inside longer words."""
 
@@ -40,7 +50,10 @@ class OpenText:
         value.
         """
         self._text = text
-        self._numbers: dict[int, _Hashes] = {}
+        self._longest = longest
+        self._step = 4 * longest + 16
+        """The least number of characters around an open word that a value may need."""
+        self._numbers: dict[int, TextHashes] = {}
         self._starts, self._ends = positions(len(text)), positions(len(text))
         for start, end in spans:
             if self._ends and start <= self._ends[-1]:
@@ -48,20 +61,21 @@ class OpenText:
             else:
                 self._starts.append(start)
                 self._ends.append(end)
-        windows = list(self._windows(longest))
+        windows = list(self._windows())
         if sum(end - start for start, end in windows) * 2 > len(text):
             windows = [(0, len(text))]
+        self._window_ends = [end for _, end in windows]
         self._windows_at = [start for start, _ in windows]
         self.joined: str = _WINDOWS_APART.join(text[start:end] for start, end in windows)
         lengths = (end - start + len(_WINDOWS_APART) for start, end in windows)
         self._joined_at = list(accumulate(lengths, initial=0))
 
-    def _windows(self, longest: int) -> Iterator[tuple[int, int]]:
+    def _windows(self) -> Iterator[tuple[int, int]]:
         """Yield disjoint ranges that contain an open letter or digit."""
         text, before = self._text, 0
         words, before_findings, after_findings = set[str](), set[str](), set[str]()
         blank = {""}
-        first = last = -1
+        step, first, open_end = self._step, -1, -1
         at_end = [len(text)]
         spans = zip(chain(self._starts, at_end), chain(self._ends, at_end), strict=True)
         for start, end in spans:
@@ -78,16 +92,17 @@ class OpenText:
                     after_findings.add(found[0])
                 if end > start:
                     before_findings.add(found[-1])
-                reached = self._reach_back(before, longest)
-                if last >= reached:
-                    last = self._reach_on(start, longest)
-                else:
-                    if last >= 0:
+                if first < 0:
+                    first = self._reach_back(before)
+                elif before - open_end > 2 * step:  # closer ones are in one window
+                    last, reached = self._reach_on(open_end), self._reach_back(before)
+                    if last < reached:
                         yield first, last
-                    first, last = reached, self._reach_on(start, longest)
+                        first = reached
+                open_end = start
             before = end
-        if last >= 0:
-            yield first, last
+        if first >= 0:
+            yield first, self._reach_on(open_end)
         self.words: frozenset[str] = _normalized(words)
         """The words that contain an open letter or digit."""
         self.before_findings: frozenset[str] = _normalized(before_findings)
@@ -105,21 +120,23 @@ class OpenText:
                     start -= 1
         return start, end
 
-    def _reach_back(self, position: int, longest: int) -> int:
+    def _reach_back(self, position: int) -> int:
         """Return the earliest start of a value that extends to a position."""
-        text, step = self._text, 4 * longest + 16
+        text, longest, step = self._text, self._longest, self._step
         start = max(position - step, 0)
         while start and len(TOKEN.findall(text, start, position)) <= longest // 2 + 1:
-            start = max(start - step, 0)
+            step *= 2
+            start = max(position - step, 0)
         while start and text[start].isalnum() and text[start - 1].isalnum():
             start -= 1
         return start
 
-    def _reach_on(self, position: int, longest: int) -> int:
-        text, step = self._text, 4 * longest + 16
+    def _reach_on(self, position: int) -> int:
+        text, longest, step = self._text, self._longest, self._step
         end = min(position + step, len(text))
         while end < len(text) and len(TOKEN.findall(text, position, end)) <= longest // 2 + 1:
-            end = min(end + step, len(text))
+            step *= 2
+            end = min(position + step, len(text))
         while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
             end += 1
         return end
@@ -134,46 +151,55 @@ class OpenText:
         offset = self._windows_at[window] - self._joined_at[window]
         return start + offset, end + offset
 
-    @property
-    def numbers(self) -> str:
-        """The numbers with open digits, separated from each other."""
-        return self._open_numbers.digits
-
     @cached_property
-    def _open_numbers(self) -> _OpenNumbers:
-        found = _OpenNumbers(len(self.joined))
-        numbers: list[str] = []
-        at = 0
-        for run in GROUPED.finditer(self.joined):
-            if len(run[0]) < FEWEST_DIGITS_SEARCHED:
-                continue
-            span = self.span_of(*run.span())
-            parts, open_parts, size = [], [], 0
-            for match in DIGITS.finditer(run[0]):
-                length = len(match[0])
-                if span is None or not self._is_covered(*map(span[0].__add__, match.span())):
-                    open_parts.append((at + size, at + size + length))
-                parts.append(match[0])
-                size += length
-            if open_parts and size >= FEWEST_DIGITS_SEARCHED:
-                found.add((at, at + size), open_parts)
-                numbers += (*parts, " ")
-                at += size + 1
-        found.digits = "".join(numbers)
-        return found
+    def numbers(self) -> str:
+        """The numbers with open digits, separated by blanks; their covered digits are marked."""
+        found: list[str] = []
+        for text in self._stretches():
+            numbers = _BETWEEN_DIGITS.sub("", ",".join(_NUMBER.findall(text))).split(",")
+            found += (
+                each
+                for each in numbers
+                if len(each) >= FEWEST_DIGITS_SEARCHED and not each.isalpha()
+            )
+        return " ".join(found)
 
-    def _is_covered(self, start: int, end: int) -> bool:
-        before = bisect_right(self._starts, start)
-        return before > 0 and self._ends[before - 1] >= end
+    def number_parts(self, length: int) -> Iterator[str]:
+        """Yield the parts of numbers of this length that contain an open digit."""
+        for number in self.numbers.split():
+            for at in range(len(number) - length + 1):
+                part = number[at : at + length]
+                if not part.isalpha():
+                    yield _plain(part)
 
-    def holder(self, values: Iterable[str] | None = None) -> Callable[[str], bool]:
+    def _stretches(self) -> Iterator[str]:
+        """Yield the windows in normal form, in parts that overlap by as much as a number may need;
+        what findings cover is marked.
+        """
+        for start, end in zip(self._windows_at, self._window_ends, strict=True):
+            for at in range(start, end, _STRETCH):
+                first, last = max(at - self._step, start), min(at + _STRETCH + self._step, end)
+                yield self._marked(*self._whole_words(first, last))
+
+    def _marked(self, first: int, last: int) -> str:
+        text, at = self._text, first
+        pieces: list[str] = []
+        covered = slice(bisect_right(self._ends, first), bisect_left(self._starts, last))
+        for start, end in zip(self._starts[covered], self._ends[covered], strict=True):
+            pieces += text[at:start], text[max(start, first) : min(end, last)].translate(_MARKED)
+            at = end
+        pieces.append(text[at:last])
+        marked = "".join(pieces)
+        return marked.lower() if text.isascii() else normal(marked)
+
+    def holder(self, lists: Iterable[str] | None = None) -> Callable[[str], bool]:
         """Return a test of whether a value may contain an open letter or digit.
 
-        It may be called only for `values`, whose words are quick to look up; None means any value.
+        It may be called only for values that `lists` contain; None means any value.
         """
         wanted = self.words
-        if values is not None:
-            wanted &= {word for value in values for word in words_of(value) or ()}
+        if lists is not None:
+            wanted = frozenset().union(*(wanted & distinct_words(each, TOKEN) for each in lists))
         return partial(self._may_hold, self._beside(wanted))
 
     def _may_hold(self, beside: tuple[_Beside, _Beside], value: str) -> bool:
@@ -208,36 +234,26 @@ class OpenText:
     def _beside(self, wanted: frozenset[str]) -> tuple[_Beside, _Beside]:
         """Return the words before open words of `wanted`, backwards, and the words after them."""
         before, after = _Beside(backwards=True), _Beside(backwards=False)
-        for (left, left_is_open), (right, right_is_open) in pairwise(self._told_words(wanted)):
-            if right_is_open:
-                before.add(right, left)
-            if left_is_open:
-                after.add(left, right)
+        words: list[str] = []
+        for text in self._stretches() if wanted else ():
+            # The next word may be far away, in the next part.
+            words = [*words[-1:], *TOKEN.findall(text)]
+            opened = {word: plain for word in {*words} if (plain := _open_word(word)) in wanted}
+            last = len(words) - 1
+            for at, word in enumerate(words):
+                if word not in opened:
+                    continue
+                if at:
+                    before.add(opened[word], _plain(words[at - 1]))
+                if at < last:
+                    after.add(opened[word], _plain(words[at + 1]))
         return before, after
 
-    def _told_words(self, wanted: frozenset[str]) -> Iterator[tuple[str, bool]]:
-        """Yield the words of the windows, and whether each is in `wanted` and may be open there."""
-        if not wanted:
-            return
-        text = self.joined
-        if not text.isascii():  # its normal form may contain other words
-            for word in TOKEN.findall(normal(text)):
-                yield word, word in wanted
-            return
-        for match in TOKEN.finditer(text.lower()):
-            word = match[0]
-            span = self.span_of(*match.span()) if word in wanted else None
-            yield word, span is not None and not self._is_covered(*span)
-
-    def _numbers_of(self, length: int) -> _Hashes:
+    def _numbers_of(self, length: int) -> TextHashes:
         """Return all numbers of a length that contain an open digit."""
         known = self._numbers.get(length)
         if known is None:
-            open_numbers = self._open_numbers
-            known = self._numbers[length] = _Hashes(
-                sum(map(len, open_numbers.ranges(length))),
-                open_numbers.parts(length),
-            )
+            known = self._numbers[length] = TextHashes(self.number_parts(length))
         return known
 
     @cached_property
@@ -277,47 +293,13 @@ def _normalized(words: Iterable[str]) -> frozenset[str]:
     return frozenset(filter(None, normal("\n".join(words)).split("\n")))
 
 
-class _Hashes:
-    """A set of texts by their hashes, with few false positives."""
-
-    def __init__(self, count: int, texts: Iterable[str]) -> None:
-        self._mask = (1 << (32 * count).bit_length()) - 1
-        self._marks = bytearray((self._mask >> 3) + 1)
-        """A bit for each hash."""
-        for text in texts:
-            number = hash(text) & self._mask
-            self._marks[number >> 3] |= 1 << (number & 7)
-
-    def __contains__(self, text: str) -> bool:
-        number = hash(text) & self._mask
-        return self._marks[number >> 3] >> (number & 7) & 1 == 1
+def _open_word(word: str) -> str:
+    """Return a word without marks; nothing for one that is covered completely."""
+    return _plain(word) if word.strip(_RUNES) else ""
 
 
-class _OpenNumbers:
-    """The digits of numbers, and the ranges of those outside findings, as columns of numbers."""
-
-    def __init__(self, size: int) -> None:
-        """`size` is that of the text."""
-        self.digits = ""
-        """All numbers, with a blank after each."""
-        self._columns = [positions(size) for _ in range(4)]
-        """For each open range, its number's start and end in `digits`, and its own."""
-
-    def add(self, number: tuple[int, int], open_parts: Iterable[tuple[int, int]]) -> None:
-        for part in open_parts:
-            for column, position in zip(self._columns, (*number, *part), strict=True):
-                column.append(position)
-
-    def ranges(self, length: int) -> Iterator[range]:
-        """Yield the starts of the parts of this length that contain an open digit."""
-        for start, end, first, last in zip(*self._columns, strict=True):
-            yield range(max(first - length + 1, start), min(last, end - length + 1))
-
-    def parts(self, length: int) -> Iterator[str]:
-        """Yield the parts of numbers of this length that contain an open digit."""
-        for starts in self.ranges(length):
-            for at in starts:
-                yield self.digits[at : at + length]
+def _plain(word: str) -> str:
+    return word if word.isascii() else word.translate(_PLAIN)
 
 
 class _Beside:

@@ -78,7 +78,7 @@ class Repeats:
             return []
         self._texts += 1
         if self._texts <= _FEW_TEXTS:
-            may_hold = opened.holder(value.text for value in self._values)
+            may_hold = opened.holder(["\n".join(value.text for value in self._values)])
             return [value for value in self._values if may_hold(value.text)]
         by = self._by_word
         touching = set(by.others)
@@ -86,10 +86,9 @@ class Repeats:
             touching.update(by.words.get(word, ()))
         touching |= by.ending(opened.words) & by.starting(opened.words)
         touching |= by.ending(opened.before_findings) | by.starting(opened.after_findings)
-        for digits in opened.numbers.split():
-            for length in by.lengths:
-                for at in range(len(digits) - length + 1):
-                    touching.update(by.numbers.get(digits[at : at + length], ()))
+        for length in by.lengths:
+            for part in opened.number_parts(length):
+                touching.update(by.numbers.get(part, ()))
         return [self._values[number] for number in sorted(touching)]
 
     @property

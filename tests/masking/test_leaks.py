@@ -254,3 +254,18 @@ def test_open_words_take_little_memory() -> None:
         assert tracemalloc.get_traced_memory()[1] < 2_200 * len(rows)
     finally:
         tracemalloc.stop()
+
+
+def test_a_value_may_remain_where_a_part_of_it_is_open() -> None:
+    row = "Ann Lee, 555 123 4567, Köln\n"
+    end = "Ann Ray, Bob Ray, 555 123 9999, 12 345 678\n"
+    text = row * 3_000 + end
+    rows = range(0, len(row) * 3_000, len(row))
+    spans = [(at + start, at + last) for at in rows for start, last in ((0, 7), (9, 21))]
+    at = len(text) - len(end)
+    spans += (at + 13, at + 16), (at + 18, at + 25)
+    shown = "Bob Ray", "Ann Ray", "555-123-9999", "12345678", "Ann Ray, Bob"
+    hidden = "Ann Lee", "5551234567", "Lee, 555"
+    for values in (None, ["\n".join(shown), "\n".join(hidden)]):
+        may_hold = OpenText(text, spans, 12).holder(values)
+        assert [each for each in (*shown, *hidden) if may_hold(each)] == [*shown]

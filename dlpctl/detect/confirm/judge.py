@@ -8,7 +8,7 @@ tests/training/README.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from math import exp
 from typing import NamedTuple
@@ -59,11 +59,9 @@ class Judge:
         self._next_label = next_label
         self._known: dict[int, list[tuple[int, int, float]]] = {}
 
-    def judged(self, data: bytes, start: int, end: int) -> Iterator[Judged]:
-        """Yield the candidates near the label at `start` to `end` that may be passwords."""
-        if _is_result(data, start, end):
-            return
-        first = max(0, start - BEFORE - 1)
+    def judged(self, data: bytes, start: int, end: int) -> list[Judged]:
+        """Return the candidates near the label at `start` to `end` that may be passwords."""
+        first = start - BEFORE - 1 if start > BEFORE else 0
         last = end + REACH
         key = hash((start - first, end - start, last < len(data), data[first:last]))
         found = self._known.get(key)
@@ -75,8 +73,9 @@ class Judge:
                 (offset - start + value, offset - start + stop, score)
                 for value, stop, score in _scored(window)
             ]
-        for value, stop, score in found:
-            yield Judged(start + value, start + stop, score)
+        if found and _is_result(data, start, end):
+            return []
+        return [Judged(start + value, start + stop, score) for value, stop, score in found]
 
     def refused(self, data: bytes, start: int, end: int) -> tuple[int, int] | None:
         """Return the value that is assigned to a label, if it is no password, such as a

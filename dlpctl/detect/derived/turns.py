@@ -155,18 +155,23 @@ def _pairs(conversations: Iterable[Sequence[_Turn]]) -> Iterator[_Pair]:
 
 def _conversations(data: bytes) -> Iterator[list[_Turn]]:
     """Yield the turns below each other of speakers who speak more than once."""
-    turns: list[_Turn] = []
+    speakers: list[bytes] = []
+    spans: list[tuple[int, int]] = []
     last = None
     for found in chain(_TURN.finditer(data), (None,)):
         if last:
             end = found.start() if found else len(data)
             first, stop = last.span("said")
-            text = data[first : min(end, stop + _LONGEST_REST)].rstrip()
-            turns.append(_Turn((last[1] or last[2]).decode(), first, _in_line(text)))
-            if (not found or end - last.end() > _LONGEST_REST) and _is_conversation(turns):
-                yield turns
-            if end - last.end() > _LONGEST_REST:
-                turns = []
+            speakers.append(last[1] or last[2])
+            spans.append((first, min(end, stop + _LONGEST_REST)))
+            is_last = end - last.end() > _LONGEST_REST
+            if (is_last or not found) and _is_conversation(speakers):
+                yield [
+                    _Turn(speaker.decode(), first, _in_line(data[first:stop].rstrip()))
+                    for speaker, (first, stop) in zip(speakers, spans, strict=True)
+                ]
+            if is_last:
+                speakers, spans = [], []
         last = found
 
 
@@ -191,6 +196,6 @@ def _in_line(text: bytes) -> str:
     return text.replace(b"\n", b" ").decode("utf-8", "ignore")
 
 
-def _is_conversation(turns: Sequence[_Turn]) -> bool:
-    speakers = len({turn.speaker.split(" ")[0].rstrip(":") for turn in turns})
-    return 1 < speakers <= min(_MOST_SPEAKERS, len(turns) // 2)
+def _is_conversation(speakers: Sequence[bytes]) -> bool:
+    names = len({speaker.split(b" ")[0].rstrip(b":") for speaker in {*speakers}})
+    return 1 < names <= min(_MOST_SPEAKERS, len(speakers) // 2)
