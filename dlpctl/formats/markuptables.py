@@ -7,7 +7,7 @@ each other in the source. A view shows the cells alone, and one for each column 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -181,15 +181,20 @@ def views_of_cells(
     for name, rows in (("rows of groups", rows_of_groups), ("labelled rows", labelled_rows)):
         if parts := list(rows(reader.rows, text)):
             yield _view(name, parts, segments)
-    heads = {
-        table: header_row({row: [*texts.values()] for row, texts in rows.items()}) or 0
-        for table, rows in reader.first.items()
-    }
+    heads = {table: _heads(rows) for table, rows in reader.first.items()}
     for (table, number), column in reader.columns.items():
-        head = heads.get(table, 0)
-        header = reader.first.get(table, {}).get(head, {}).get(number, "")
-        if is_header(header) and (parts := [*column.parts_below(head)]):
-            yield _view("column", parts, segments, header)
+        for head in heads.get(table, ()):
+            header = reader.first[table].get(head, {}).get(number, "")
+            if is_header(header) and (parts := [*column.parts_below(head)]):
+                yield _view("column", parts, segments, header)
+
+
+def _heads(rows: Mapping[int, Mapping[int, str]]) -> Sequence[int]:
+    """Return the row that labels the columns, and the one below if it labels parts of these."""
+    head = header_row({row: [*texts.values()] for row, texts in rows.items()}) or 0
+    below = rows.get(head + 1, {})
+    labels_parts = len(below) > len(rows.get(head, {})) and all(map(is_header, below.values()))
+    return [head, head + 1] if labels_parts else [head]
 
 
 def _view(

@@ -14,6 +14,7 @@ from dlpctl.detect.derived.cells import Cells
 from dlpctl.detect.derived.enumerated import ENUMERATED_FORMS
 from dlpctl.detect.derived.forms import VALUE, Form, cell_of, keyed_cells
 from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.detect.derived.labelled import LABELLED_FORMS
 from dlpctl.detect.derived.records import RECORD_FORMS
 from dlpctl.detect.derived.ruled import RULED_FORMS
 from dlpctl.detect.derived.statements import STATEMENT_FORMS
@@ -206,6 +207,7 @@ _FORMS = (
     *STATEMENT_FORMS,
     *ENUMERATED_FORMS,
     *FORMS_OF_COPIES,
+    *LABELLED_FORMS,
 )
 GATE = tuple(form.gate for form in _FORMS)
 """Each regex matches wherever a header of its form is."""

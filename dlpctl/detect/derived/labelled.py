@@ -1,0 +1,122 @@
+"""Tables with their headers on the left: the label of each row, and a value in each other cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from dlpctl.detect.derived.cells import Cells
+from dlpctl.detect.derived.forms import Form
+from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.regex import lazy
+from dlpctl.texts.tables import split_row
+
+_LABEL = r"[^\s!-@\[-`{-~][^\n:(){}\[\]<>=\"'_,;|\t]{1,40}"
+_BAR = "(?:│|┃|║)"
+_APART = rf"(?:[,;][^\s,;]|\t|[ ]*(?:\||{_BAR}))"
+_FIRST_ROW = rf"(?:[\t,;|\" ]|{_BAR})*{_LABEL}\"?{_APART}[^\n]*(?:[,;|\t]|{_BAR})[^\n]*\n[^\n]"
+_FIRST_ALIGNED = rf"[ ]{{0,16}}{_LABEL}[ ]{{3}}[^\n]*[^\s][ ]{{2}}[^\n]*[0-9][^\n]*\n[^\n]"
+_TO_VALUE = r"(?:[\])]?[ ]?:{0,2}[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t]{0,16}|[ ]::[ ])"
+_SIGN = r"[!#$%&*+?@^~]"
+"""A sign of passwords: others below a label are told from words without their label."""
+_DELIMITERS = (b"|", *map(str.encode, "│┃║"), b"\t", b";", b",")
+_ALIGNED = lazy(rb"[ ]{2,}")
+_QUOTES = b"\"' \t\r"
+_RULE = lazy(rb"(?:[\s|:+=-]|\xe2[\x94\x95][\x80-\xbf])*")
+_DIGIT, _LETTER = lazy(rb"[0-9]"), lazy(rb"[A-Za-z\x80-\xff]")
+_WORDS = HeaderWords()
+_FEWEST_LABELS = 2
+_MOST_ROWS, _LONGEST_ROW = 64, 4096
+
+_Row = list[tuple[int, bytes]]
+"""The cells of a row that are not blank, and where each is."""
+
+
+def _labelled(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
+    """Yield the values of rows with labels, if more of these than of the cells of any row name
+    something sensitive.
+    """
+    rows = list(islice(_rows(data, found.start(1)), _MOST_ROWS))
+    labels = _named(row[0] for row in rows)
+    if labels < _FEWEST_LABELS or labels <= max(_named(row[1:]) for row in rows):
+        return
+    for (_, label), *values in rows:
+        name = words.name(label)
+        shapes = {(bool(_DIGIT.search(text)), bool(_LETTER.search(text))) for _, text in values}
+        if name and len(shapes) == 1:
+            starts, texts = zip(*values, strict=True)
+            yield Cells([name] * len(values), [*starts], [*texts])
+
+
+def _named(cells: Iterable[tuple[int, bytes]]) -> int:
+    """Return the number of cells that name something sensitive, whatever a reader looks for."""
+    return sum(bool(_WORDS.name(text)) for _, text in cells)
+
+
+def _rows(data: bytes, position: int) -> Iterator[_Row]:
+    """Yield the rows of a table from its first one on."""
+    delimiter, width = b"", 0
+    while position < len(data):
+        stop = data.find(b"\n", position)
+        stop = stop if stop >= 0 else len(data)
+        line = data[position : min(stop, position + _LONGEST_ROW)]
+        delimiter = delimiter or next((each for each in _DELIMITERS if each in line), b"  ")
+        parts = _parts(line, delimiter)
+        row = [
+            (position + at + text.index(bare), bare)
+            for at, text in parts
+            if (bare := text.strip(_QUOTES))
+        ]
+        if not _RULE.fullmatch(line):
+            width = width or len(parts)
+            if len(parts) != width or not row:
+                return
+            yield row
+        elif not line.strip():
+            return
+        position = stop + 1
+
+
+def _parts(line: bytes, delimiter: bytes) -> _Row:
+    """Return the cells of a line as they are written."""
+    if delimiter.isspace() and delimiter != b"\t":
+        bounds = [0, *(edge for gap in _ALIGNED.finditer(line.rstrip()) for edge in gap.span())]
+        bounds.append(len(line.rstrip()))
+        return [(at, line[at:end]) for at, end in zip(bounds[::2], bounds[1::2]) if at < end]
+    parts: _Row = []
+    at = 0
+    for part in split_row(line, delimiter):
+        parts.append((at, part))
+        at += len(part) + len(delimiter)
+    return parts
+
+
+def _below(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
+    """Yield the value in the line below its label, or after two colons."""
+    if name := words.name(found[1]):
+        yield Cells([name], [found.start(2)], [found[2]])
+
+
+LABELLED_FORMS = (
+    Form(
+        rf"(?:^|\n){_FIRST_ROW}",
+        rf"(?:\A|[^\n,;|\t]*\n|[;,\t]*\r?\n)({_FIRST_ROW})",
+        _labelled,
+        starts_line=True,
+    ),
+    Form(
+        rf"(?:^|\n){_FIRST_ALIGNED}",
+        rf"(?:\A|(?:[ ]?[^ \n])*\n)({_FIRST_ALIGNED})",
+        _labelled,
+        starts_line=True,
+    ),
+    Form(
+        rf"{_TO_VALUE}[0-9A-Za-z]+{_SIGN}",
+        rf"(?:[ ]{{0,16}}(?:[-*+]|@item)[ ]|[ ]{{0,32}})[\[(]?({_LABEL}){_TO_VALUE}"
+        rf"([0-9A-Za-z]{{4,64}}{_SIGN}[^\s\"'<>(){{}}\[\],;:=/]{{1,64}})[ \t]*(?:\r?\n|$)",
+        _below,
+        starts_line=True,
+    ),
+)
+"""The forms of rows with labels: a first row, at the start of the text or below another line."""
