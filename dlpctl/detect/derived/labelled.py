@@ -12,7 +12,7 @@ from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.regex import lazy
 from dlpctl.texts.tables import split_row
 
-_LABEL = r"[^\s!-@\[-`{-~][^\n:(){}\[\]<>=\"'_,;|\t]{1,40}"
+_LABEL = r"[^\s!-@\[-`{-~][^\n:(){}\[\]<>=\"',;|\t]{1,40}"
 _BAR = "(?:│|┃|║)"
 _APART = rf"(?:[,;][^\s,;]|\t|[ ]*(?:\||{_BAR}))"
 _FIRST_ROW = rf"(?:[\t,;|\" ]|{_BAR})*{_LABEL}\"?{_APART}[^\n]*(?:[,;|\t]|{_BAR})[^\n]*\n[^\n]"
@@ -83,7 +83,8 @@ def _parts(line: bytes, delimiter: bytes) -> _Row:
     if delimiter.isspace() and delimiter != b"\t":
         bounds = [0, *(edge for gap in _ALIGNED.finditer(line.rstrip()) for edge in gap.span())]
         bounds.append(len(line.rstrip()))
-        return [(at, line[at:end]) for at, end in zip(bounds[::2], bounds[1::2]) if at < end]
+        pairs = zip(bounds[::2], bounds[1::2], strict=True)
+        return [(at, line[at:end]) for at, end in pairs if at < end]
     parts: _Row = []
     at = 0
     for part in split_row(line, delimiter):
@@ -100,19 +101,19 @@ def _below(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[
 
 LABELLED_FORMS = (
     Form(
-        rf"(?:^|\n){_FIRST_ROW}",
-        rf"(?:\A|[^\n,;|\t]*\n|[;,\t]*\r?\n)({_FIRST_ROW})",
+        rf"{_APART}[^\n]*(?:[,;|\t]|{_BAR})",
+        rf"(?:\A|[^\n,;|\t]*\n|[0-9;,\t]*\r?\n)({_FIRST_ROW})",
         _labelled,
         starts_line=True,
     ),
     Form(
-        rf"(?:^|\n){_FIRST_ALIGNED}",
+        r"[A-Za-z][ ]{3}[^\n]*[^\s][ ]{2}[^\n]*[0-9]",
         rf"(?:\A|(?:[ ]?[^ \n])*\n)({_FIRST_ALIGNED})",
         _labelled,
         starts_line=True,
     ),
     Form(
-        rf"{_TO_VALUE}[0-9A-Za-z]+{_SIGN}",
+        rf"(?:\n|[ ]::)[ \t]*[0-9A-Za-z]+{_SIGN}",
         rf"(?:[ ]{{0,16}}(?:[-*+]|@item)[ ]|[ ]{{0,32}})[\[(]?({_LABEL}){_TO_VALUE}"
         rf"([0-9A-Za-z]{{4,64}}{_SIGN}[^\s\"'<>(){{}}\[\],;:=/]{{1,64}})[ \t]*(?:\r?\n|$)",
         _below,

@@ -117,8 +117,8 @@ RULED_FORMS = (
         starts_line=True,
     ),
     Form(
-        r"[ ]&[ ][^&\n]+\\\\",
-        r"([^\n&]*(?:&[ ][^\n&]+)+\\\\[^\n]*)\n",
+        r"&[^&\n]+\\\\",
+        r"([^\n&]*(?:&[^\n&]+)+\\\\[^\n]*)\n",
         _of_latex,
         starts_line=True,
     ),

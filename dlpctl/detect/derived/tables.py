@@ -196,6 +196,11 @@ def _rows(data: bytes, position: int, header: bytes, words: HeaderWords) -> Iter
     """Return the cells below a line of headers, as long as the lines have as many."""
     delimiter = _delimiter(header)
     _, parts = _split(header, delimiter)
+    if delimiter == _DELIMITERS[-1] and not parts[0].strip():
+        row = data[position : position + _LONGEST_ROW].partition(b"\n")[0]
+        if len(_split(row, delimiter)[1]) < len(parts):  # the headers are centered
+            del parts[0]
+            header = header.lstrip()
     names = [words.name(part.strip(_QUOTES)) for part in parts]
     if any(names):
         if (below := _BELOW.get(delimiter)) and data.count(
