@@ -27,21 +27,21 @@ _RULE = lazy(rb"(?:[\s|:+=-]|\xe2[\x94\x95][\x80-\xbf])*")
 _DIGIT, _LETTER = lazy(rb"[0-9]"), lazy(rb"[A-Za-z\x80-\xff]")
 _WORDS = HeaderWords()
 _FEWEST_LABELS = 2
-_MOST_ROWS, _LONGEST_ROW = 64, 4096
+_MOST_ROWS, _LONGEST_ROW, _LONGEST_LABEL = 64, 4096, 42
 
 _Row = list[tuple[int, bytes]]
 """The cells of a row that are not blank, and where each is."""
 
 
 def _labelled(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
-    """Yield the values of rows with labels, if more of these than of the cells of any row name
-    something sensitive.
+    """Yield the values of rows with labels, if several of these name something sensitive, whatever
+    the reader looks for.
     """
-    rows = list(islice(_rows(data, found.start(1)), _MOST_ROWS))
-    labels = _named(row[0] for row in rows)
-    if labels < _FEWEST_LABELS or labels <= max(_named(row[1:]) for row in rows):
+    rows = islice(_rows(data, found.start(1)), _MOST_ROWS)
+    labelled = [row for row in rows if _are_headers(row[:1]) and not _are_headers(row[1:])]
+    if len(labelled) < _FEWEST_LABELS:
         return
-    for (_, label), *values in rows:
+    for (_, label), *values in labelled:
         name = words.name(label)
         shapes = {(bool(_DIGIT.search(text)), bool(_LETTER.search(text))) for _, text in values}
         if name and len(shapes) == 1:
@@ -49,9 +49,14 @@ def _labelled(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterat
             yield Cells([name] * len(values), [*starts], [*texts])
 
 
-def _named(cells: Iterable[tuple[int, bytes]]) -> int:
-    """Return the number of cells that name something sensitive, whatever a reader looks for."""
-    return sum(bool(_WORDS.name(text)) for _, text in cells)
+def _are_headers(cells: Iterable[tuple[int, bytes]]) -> bool:
+    """Return whether a cell names something sensitive; cells may be values, of which none is to be
+    remembered.
+    """
+    return any(
+        len(text) <= _LONGEST_LABEL and not _DIGIT.search(text) and _WORDS.are_in(text)
+        for _, text in cells
+    )
 
 
 def _rows(data: bytes, position: int) -> Iterator[_Row]:

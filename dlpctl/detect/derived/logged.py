@@ -32,8 +32,8 @@ _PLACE = r"[\w.][\w./-]{1,80}:[0-9]{1,7}:"
 _HUNK = r"[ |*\\/]{0,16}@@ -[0-9]"
 _COLOUR = r"\x1b\[[0-9;]*[mK]"
 GATE = (
-    rf"(?:^|\n){_SECOND}[^\n]*\n{_SECOND}|\n{_HUNK}|{_COLOUR}|-\]\{{\+"
-    rf"|[+-][0-9]{{4}} +[0-9]+\) |(?:^|\n){_PLACE}[^\n]*\n[\w.]{{2}}"
+    rf"(?:^|\n){_SECOND}[^\n]*\n{_SECOND}|(?:^|\n){_HUNK}|{_COLOUR}|-\]\{{\+"
+    rf"|[+-][0-9]{{4}} +[0-9]+\) |(?:^|\n){_PLACE}[^\n]*\n[\w./]{{2}}"
 )
 """Only the times: of complete prefixes, Hyperscan would make states for half a minute."""
 _ENTRY = lazy(rf"(?m)^({_PREFIX}|{_COMMIT}|{_PLACE}|[+-])[^\n]*\n?".encode())

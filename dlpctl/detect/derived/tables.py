@@ -136,7 +136,8 @@ def _starts_below(row: bytes, words: HeaderWords) -> bool:
     if _DIGIT.search(row):
         return False
     parts = _split(row, _delimiter(row))[1]
-    names = [bool(words.name(bare)) for cell in parts if (bare := cell.strip(_QUOTES))]
+    # Cells may be values, of which none is to be remembered.
+    names = [words.are_in(bare) for cell in parts if (bare := cell.strip(_QUOTES))]
     return len(names) > 1 and names.count(True) > names.count(False)
 
 
@@ -198,7 +199,7 @@ def _rows(data: bytes, position: int, header: bytes, words: HeaderWords) -> Iter
     _, parts = _split(header, delimiter)
     if delimiter == _DELIMITERS[-1] and not parts[0].strip():
         row = data[position : position + _LONGEST_ROW].partition(b"\n")[0]
-        if len(_split(row, delimiter)[1]) < len(parts):  # the headers are centered
+        if row[:2].strip() and len(_split(row, delimiter)[1]) < len(parts):  # centered headers
             del parts[0]
             header = header.lstrip()
     names = [words.name(part.strip(_QUOTES)) for part in parts]
