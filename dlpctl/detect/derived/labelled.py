@@ -14,14 +14,16 @@ from dlpctl.texts.tables import split_row
 
 _LABEL = r"[^\s!-@\[-`{-~][^\n:(){}\[\]<>=\"',;|\t]{1,40}"
 _BAR = "(?:│|┃|║)"
+_ANY_LABEL = r"[^\s!-@\[-`{-~][^\n:(){}\[\]<>=\"',;|\t]+"
+"""Any label, for gates: counted characters make large ones."""
 _APART = rf"(?:[,;][^\s,;]|\t|[ ]*(?:\||{_BAR}))"
 _FIRST_ROW = rf"(?:[\t,;|\" ]|{_BAR})*{_LABEL}\"?{_APART}[^\n]*(?:[,;|\t]|{_BAR})[^\n]*\n[^\n]"
-_FIRST_ALIGNED = rf"[ ]{{0,16}}{_LABEL}[ ]{{3}}[^\n]*[^\s][ ]{{2}}[^\n]*[0-9][^\n]*\n[^\n]"
 _TO_VALUE = r"(?:[\])]?[ ]?:{0,2}[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t]{0,16}|[ ]::[ ])"
+_TO_ANY_VALUE = r"(?:[\])]?[ ]?:?:?[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t]*|[ ]::[ ])"
 _SIGN = r"[!#$%&*+?@^~]"
 """A sign of passwords: others below a label are told from words without their label."""
+_REST = r"[^\s\"'<>(){}\[\],;:=/]"
 _DELIMITERS = (b"|", *map(str.encode, "│┃║"), b"\t", b";", b",")
-_ALIGNED = lazy(rb"[ ]{2,}")
 _QUOTES = b"\"' \t\r"
 _RULE = lazy(rb"(?:[\s|:+=-]|\xe2[\x94\x95][\x80-\xbf])*")
 _DIGIT, _LETTER = lazy(rb"[0-9]"), lazy(rb"[A-Za-z\x80-\xff]")
@@ -66,7 +68,7 @@ def _rows(data: bytes, position: int) -> Iterator[_Row]:
         stop = data.find(b"\n", position)
         stop = stop if stop >= 0 else len(data)
         line = data[position : min(stop, position + _LONGEST_ROW)]
-        delimiter = delimiter or next((each for each in _DELIMITERS if each in line), b"  ")
+        delimiter = delimiter or next((each for each in _DELIMITERS if each in line), b",")
         parts = _parts(line, delimiter)
         row = [
             (position + at + text.index(bare), bare)
@@ -85,11 +87,6 @@ def _rows(data: bytes, position: int) -> Iterator[_Row]:
 
 def _parts(line: bytes, delimiter: bytes) -> _Row:
     """Return the cells of a line as they are written."""
-    if delimiter.isspace() and delimiter != b"\t":
-        bounds = [0, *(edge for gap in _ALIGNED.finditer(line.rstrip()) for edge in gap.span())]
-        bounds.append(len(line.rstrip()))
-        pairs = zip(bounds[::2], bounds[1::2], strict=True)
-        return [(at, line[at:end]) for at, end in pairs if at < end]
     parts: _Row = []
     at = 0
     for part in split_row(line, delimiter):
@@ -100,25 +97,20 @@ def _parts(line: bytes, delimiter: bytes) -> _Row:
 
 def _below(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
     """Yield the value in the line below its label, or after two colons."""
-    if name := words.name(found[1]):
+    name = words.name(found[1])
+    if name and _DIGIT.search(found[2]):
         yield Cells([name], [found.start(2)], [found[2]])
 
 
 LABELLED_FORMS = (
     Form(
-        rf"{_APART}[^\n]*(?:[,;|\t]|{_BAR})",
+        rf"(?:^|\n)(?:[\t,;|\" ]|{_BAR})*{_ANY_LABEL}\"?{_APART}[^\n]*(?:[,;|\t]|{_BAR})",
         rf"(?:\A|[^\n,;|\t]*\n|[0-9;,\t]*\r?\n)({_FIRST_ROW})",
         _labelled,
         starts_line=True,
     ),
     Form(
-        r"[A-Za-z][ ]{3}[^\n]*[^\s][ ]{2}[^\n]*[0-9]",
-        rf"(?:\A|(?:[ ]?[^ \n])*\n)({_FIRST_ALIGNED})",
-        _labelled,
-        starts_line=True,
-    ),
-    Form(
-        rf"(?:\n|[ ]::)[ \t]*[0-9A-Za-z]+{_SIGN}",
+        rf"{_ANY_LABEL}{_TO_ANY_VALUE}[0-9A-Za-z]+{_SIGN}{_REST}+[ \t\r]*(?:\n|$)",
         rf"(?:[ ]{{0,16}}(?:[-*+]|@item)[ ]|[ ]{{0,32}})[\[(]?({_LABEL}){_TO_VALUE}"
         rf"([0-9A-Za-z]{{4,64}}{_SIGN}[^\s\"'<>(){{}}\[\],;:=/]{{1,64}})[ \t]*(?:\r?\n|$)",
         _below,

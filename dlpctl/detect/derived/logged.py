@@ -36,10 +36,12 @@ GATE = (
     rf"|[+-][0-9]{{4}} +[0-9]+\) |(?:^|\n){_PLACE}[^\n]*\n[\w./]{{2}}"
 )
 """Only the times: of complete prefixes, Hyperscan would make states for half a minute."""
-_ENTRY = lazy(rf"(?m)^({_PREFIX}|{_COMMIT}|{_PLACE}|[+-])[^\n]*\n?".encode())
+_ENTRY = lazy(rf"(?m)^({_PREFIX}|(?P<commit>{_COMMIT})|{_PLACE}|[+-])[^\n]*\n?".encode())
 _LOGGER = lazy(rb" ?[\w.$/-]{1,80}(?: ?:| -| \|) ")
-_VARIABLE = lazy(rf"\^?\b[0-9a-f]{{7,40}}\b|[0-9]+|{_LEVEL} ?".encode())
+_VARIABLE = lazy(rf"[0-9]+|{_LEVEL} ?".encode())
 _MARK = lazy(rf"-\]\{{\+|\[-(?=[^\n\]]*-\])|(?<=[^\s-])-\]|\{{\+|\+\}}|{_COLOUR}".encode())
+_ESCAPE = b"\x1b["
+_MARK_STARTS = _ESCAPE, b"{+"
 _OTHER = b"-]{+"
 """The mark between a text and the one that replaces it."""
 _IN_HUNK = lazy(
@@ -47,11 +49,16 @@ _IN_HUNK = lazy(
 )
 _END_OF_LINE = b"~\n"
 """A line of a difference by words that ends the line before."""
-COLOURED_KEY = lazy(rf"[\w\"']{_COLOUR}[ ]?[:=]".encode())
+_COLOURED_KEY = lazy(rf"[\w\"']{_COLOUR}[ ]?[:=]".encode())
 """A key that decoded text has apart from its value."""
 _FEWEST, _FEWEST_OF_SIGN = 3, 2
 
 _Prefix = tuple[int, int]
+
+
+def has_coloured_keys(data: bytes) -> bool:
+    """Return whether colours part keys from their values, as in printed objects."""
+    return _ESCAPE in data and _COLOURED_KEY.search(data) is not None
 
 
 class LoggedText(DerivedText):
@@ -81,7 +88,8 @@ class LoggedText(DerivedText):
     @classmethod
     def without_marks(cls, data: bytes) -> LoggedText | None:
         """Return the text without colours and marks of a difference; None without any."""
-        marks = [mark.span() for mark in _MARK.finditer(data)]
+        has_marks = any(start in data for start in _MARK_STARTS)
+        marks = [mark.span() for mark in _MARK.finditer(data)] if has_marks else []
         return cls(data, marks, apart=b"\n") if marks else None
 
     def original_span(self, start: int, end: int) -> tuple[int, int]:
@@ -103,10 +111,11 @@ def _prefixes(data: bytes) -> Iterator[_Prefix]:
             continue
         run += entry.start() != end
         end = entry.end()
-        entries.append((run, _VARIABLE.sub(b"", entry[1]), entry.span(1)))
+        alike = b"" if entry["commit"] else _VARIABLE.sub(b"", entry[1])
+        entries.append((run, alike, entry.span(1)))
     logged: list[_Prefix] = [*signs.items()]
-    for _, alike in groupby(entries, key=lambda entry: entry[:2]):
-        spans = [span for *_, span in alike]
+    for _, group in groupby(entries, key=lambda entry: entry[:2]):
+        spans = [span for *_, span in group]
         if len(spans) >= (_FEWEST if _VARIABLE.search(data, *spans[0]) else _FEWEST_OF_SIGN):
             logger = _LOGGER.match(data, spans[0][1])
             named = logger[0] if logger else b""
@@ -118,7 +127,7 @@ def _prefixes(data: bytes) -> Iterator[_Prefix]:
 
 def _signs(data: bytes) -> Iterator[_Prefix]:
     """Yield what each line of a difference starts with."""
-    for hunk in _IN_HUNK.finditer(data):
+    for hunk in _IN_HUNK.finditer(data) if b"@@ -" in data else ():
         size = len(hunk[1]) + 1
         position = hunk.start(2)
         while position < hunk.end():

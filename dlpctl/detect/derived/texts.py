@@ -139,7 +139,7 @@ def _texts_but_columns(
     if may_match(logged.GATE, data) and (entries := _logged_text(data)):
         texts += _of_lines(entries, entries.data, words, may_match)
         # Other lines are searched in the text itself.
-        if _LIST.search(entries.data) or logged.COLOURED_KEY.search(data):
+        if _LIST.search(entries.data) or logged.has_coloured_keys(data):
             texts.append(entries)
     texts += _answers(data, data, may_match)
     texts += _decoded_texts(data, runs, may_match)
