@@ -403,6 +403,28 @@ def test_a_table_within_a_json_string_is_read(library: Detector) -> None:
     assert found == ["sunny-meadow-17"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Password\n    {}\n",
+        "_Password_::\n  {}\n",
+        "- Password :: {}\n",
+        "@item Password\n\n{}\n",
+        "[Password]\n{}\n",
+        "<dt><em>Password</em></dt>\n<dd>{}</dd>",
+        '{{"full_name":"Ann Roe","password":"{}","mrn":"33884422"}}',
+        "{{\x1b[32m'password'\x1b[0m: \x1b[32m'{}'\x1b[0m}}\n",
+    ],
+)
+def test_a_password_with_a_percent_sign_is_found_after_its_label(
+    library: Detector, text: str
+) -> None:
+    password = "CDfbfmm885%trv"
+    text = text.format(password)
+    found = [text[one.start : one.end] for one in library.scan(text) if one.type == "PASSWORD"]
+    assert found == [password]
+
+
 @pytest.mark.parametrize("header", ["source", "stopped", "brand"])
 def test_a_brief_word_within_another_names_no_column(header: str) -> None:
     assert not HeaderWords().are_in(header.encode())

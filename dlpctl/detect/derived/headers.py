@@ -27,7 +27,7 @@ DASHED = "┆"
 _TAGS = r"\s*(?:</?[a-z]+[^<>]*>\s*)?"
 _HEADERS = rf"(?:<th\b[^<>]*>{_TAGS}[^<>]*{_TAGS}</th>\s*){{2,}}</tr>"
 # Elements of HTML and XML for a name, and for its value.
-_NAMING = "th|dt|td|div|p|h[1-6]|span|b|strong|term|(?:[a-z]{1,16}_)?(?:label|key|name|field)"
+_NAMING = "th|dt|td|div|p|h[1-6]|span|b|strong|em|term|(?:[a-z]{1,16}_)?(?:label|key|name|field)"
 _NAMED = "td|dd|div|span|p|para(?:graph)?|string|date|textarea|value"
 _COLON = r"(?::|<span\b[^<>]*>:</span>)?"
 _PREFIX = "(?:[a-z]{1,8}:)?"

@@ -111,7 +111,7 @@ LABELLED_FORMS = (
     ),
     Form(
         rf"{_ANY_LABEL}{_TO_ANY_VALUE}[0-9A-Za-z]+{_SIGN}{_REST}+[ \t\r]*(?:\n|$)",
-        rf"(?:[ ]{{0,16}}(?:[-*+]|@item)[ ]|[ ]{{0,32}})[\[(]?({_LABEL}){_TO_VALUE}"
+        rf"(?:[ ]{{0,16}}(?:[-*+]|@item)[ ]|[ ]{{0,32}})[\[(*_/]{{0,4}}({_LABEL}){_TO_VALUE}"
         rf"([0-9A-Za-z]{{4,64}}{_SIGN}[^\s\"'<>(){{}}\[\],;:=/]{{1,64}})[ \t]*(?:\r?\n|$)",
         _below,
         starts_line=True,
