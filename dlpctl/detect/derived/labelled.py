@@ -12,9 +12,9 @@ from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.regex import lazy
 from dlpctl.texts.tables import split_row
 
-_LABEL = r"[^\s!-@\[-`{-~][^\n:(){}\[\]<>=\"',;|\t]{1,40}"
+_LABEL = r"[^\s!-@\[-`{-~][^\n:(){}\[\]<>=\"',;|\t/]{1,40}"
 _BAR = "(?:│|┃|║)"
-_ANY_LABEL = r"[^\s!-@\[-`{-~][^\n:(){}\[\]<>=\"',;|\t]+"
+_ANY_LABEL = r"[^\s!-@\[-`{-~][^\n:(){}\[\]<>=\"',;|\t/]+"
 """Any label, for gates: counted characters make large ones."""
 _APART = rf"(?:[,;][^\s,;]|\t|[ ]*(?:\||{_BAR}))"
 _FIRST_ROW = rf"(?:[\t,;|\" ]|{_BAR})*{_LABEL}\"?{_APART}[^\n]*(?:[,;|\t]|{_BAR})[^\n]*\n[^\n]"
@@ -24,12 +24,13 @@ _SIGN = r"[!#$%&*+?@^~]"
 """A sign of passwords: others below a label are told from words without their label."""
 _REST = r"[^\s\"'<>(){}\[\],;:=/]"
 _DELIMITERS = (b"|", *map(str.encode, "│┃║"), b"\t", b";", b",")
+_FIRST_CELL = lazy(rb"(?m)^[\t,;|\" ]*([^\n,;|\t\"0-9][^\n,;|\t\"]{0,40})")
 _QUOTES = b"\"' \t\r"
 _RULE = lazy(rb"(?:[\s|:+=-]|\xe2[\x94\x95][\x80-\xbf])*")
 _DIGIT, _LETTER = lazy(rb"[0-9]"), lazy(rb"[A-Za-z\x80-\xff]")
 _WORDS = HeaderWords()
 _FEWEST_LABELS = 2
-_MOST_ROWS, _LONGEST_ROW, _LONGEST_LABEL = 64, 4096, 42
+_MOST_ROWS, _LONGEST_ROW, _LONGEST_LABEL = 32, 4096, 42
 
 _Row = list[tuple[int, bytes]]
 """The cells of a row that are not blank, and where each is."""
@@ -39,7 +40,11 @@ def _labelled(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterat
     """Yield the values of rows with labels, if several of these name something sensitive, whatever
     the reader looks for.
     """
-    rows = islice(_rows(data, found.start(1)), _MOST_ROWS)
+    start = found.start(1)
+    labels = _FIRST_CELL.findall(data, start, start + _LONGEST_ROW)
+    if not _WORDS.are_in(b"\n".join(labels)):
+        return
+    rows = islice(_rows(data, start), _MOST_ROWS)
     labelled = [row for row in rows if _are_headers(row[:1]) and not _are_headers(row[1:])]
     if len(labelled) < _FEWEST_LABELS:
         return
