@@ -7,7 +7,7 @@ each other in the source. A view shows the cells alone, and one for each column 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -35,6 +35,7 @@ _TAG = lazy(
 )
 _CELL = lazy(r"(?i)<(?:[\w.-]+:)?(?:td|tc|th|entry|cell|table-cell)[\s/>]")
 _WIDTH = lazy(r"(?i)\b(?:colspan|number-columns-repeated)\s*=\s*[\"']?([0-9]{1,4})")
+_HEIGHT = lazy(r"(?i)\browspan\s*=\s*[\"']?([0-9]{1,4})")
 _INDEX = lazy(r"(?i):index\s*=\s*[\"']([0-9]{1,5})")
 Span = tuple[int, int]
 _LONGEST, _MOST_WORDS = 80, 7
@@ -58,6 +59,8 @@ class _OpenTable:
         self.number = number
         self._row = -1
         self._next = 0
+        self._covered: dict[int, int] = {}
+        """The last row that a cell above takes, by its columns."""
         self.cell: Cell | None = None
 
     def start_row(self) -> None:
@@ -67,8 +70,13 @@ class _OpenTable:
         if self._row < 0:
             return
         index, width = _INDEX.search(attributes), _WIDTH.search(attributes)
+        while self._covered.get(self._next, -1) >= self._row:
+            self._next += 1
         column = int(index[1]) - 1 if index else self._next
         self._next = column + (int(width[1]) if width else 1)
+        if height := _HEIGHT.search(attributes):
+            last = self._row + int(height[1]) - 1
+            self._covered |= dict.fromkeys(range(column, self._next), last)
         self.cell = Cell(self.number, self._row, column)
 
 
@@ -181,15 +189,21 @@ def views_of_cells(
     for name, rows in (("rows of groups", rows_of_groups), ("labelled rows", labelled_rows)):
         if parts := list(rows(reader.rows, text)):
             yield _view(name, parts, segments)
-    heads = {
-        table: header_row({row: [*texts.values()] for row, texts in rows.items()}) or 0
-        for table, rows in reader.first.items()
-    }
+    heads = {table: _heads(rows) for table, rows in reader.first.items()}
     for (table, number), column in reader.columns.items():
-        head = heads.get(table, 0)
-        header = reader.first.get(table, {}).get(head, {}).get(number, "")
-        if is_header(header) and (parts := [*column.parts_below(head)]):
-            yield _view("column", parts, segments, header)
+        for head in heads.get(table, ()):
+            header = reader.first[table].get(head, {}).get(number, "")
+            if is_header(header) and (parts := [*column.parts_below(head)]):
+                yield _view("column", parts, segments, header)
+
+
+def _heads(rows: Mapping[int, Mapping[int, str]]) -> Sequence[int]:
+    """Return the row that labels the columns, and the one below if it labels parts of these."""
+    head = header_row({row: [*texts.values()] for row, texts in rows.items()}) or 0
+    below = rows.get(head + 1, {})
+    is_divided = not below.keys() <= rows.get(head, {}).keys()
+    labels_parts = is_divided and all(map(is_header, below.values()))
+    return [head, head + 1] if labels_parts else [head]
 
 
 def _view(

@@ -110,6 +110,17 @@ TABLES = {
     "elements without ends": "<table>" + "".join(f"<tr><th>Patient ID<td>{c}\n" for *_, c in ROWS) + "</table>",
     "flat OpenDocument": "".join(f'<text:p a="b"><text:span>Patient ID</text:span></text:p>\n<text:p><text:span>{c}</text:span></text:p>\n' for *_, c in ROWS),
     "key of PostgreSQL": "".join(f"Key (name, patient_id)=({b}, {c}) already exists.\n" for _, b, c in ROWS),
+    "labels on the left": "name,Ada,Jo\nPatient ID,12345678,23456789\nphone,x1,y2\n",
+    "quoted labels on the left": ';"name";"Ada";"Jo"\n;"Patient ID";"12345678";"23456789"\n',
+    "labels on the left in a frame": "+--+--+--+\n| name | Ada | Jo |\n| Patient ID | 12345678 | 23456789 |\n+--+--+--+\n",
+    "two rows of headers": "Person\t\tAccount\npassword\tid\tPatient ID\n" + "".join(f"{b}\t{a}\t{c}\n" for a, b, c in ROWS),
+    "no first header": '"","name","Patient ID"\n' + "".join(f'"{a}","{b}","{c}"\n' for a, b, c in ROWS),
+    "centered headers": "    id        name         Patient ID\n" + "".join(f" {a:5}    {b:12}   {c}\n" for a, b, c in ROWS),
+    "LaTeX without blanks": "id&name&Patient ID\\\\\n\\hline\n" + "".join(f"{a}&{b}&{c}\\\\\n" for a, b, c in ROWS) + "\\end{tabular}\n",
+    "MediaWiki in lines": '! style="a"| name\n! Patient ID\n' + "".join(f'|-\n| style="a"| {b}\n| {c}\n' for _, b, c in ROWS) + "|}\n",
+    "DokuWiki": "^ id ^ name ^ Patient ID ^\n" + "".join(f"| {a} | {b} | {c} |\n" for a, b, c in ROWS),
+    "Creole": "|=id |=name |=Patient ID\n" + "".join(f"|{a} |{b} |{c}\n" for a, b, c in ROWS),
+    "DocBook": "".join(f"<term>\n Patient ID\n</term><listitem><para>\n {c}\n</para></listitem>\n" for *_, c in ROWS),
 }  # fmt: skip
 
 
@@ -392,6 +403,28 @@ def test_a_table_within_a_json_string_is_read(library: Detector) -> None:
     assert found == ["sunny-meadow-17"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Password\n    {}\n",
+        "_Password_::\n  {}\n",
+        "- Password :: {}\n",
+        "@item Password\n\n{}\n",
+        "[Password]\n{}\n",
+        "<dt><em>Password</em></dt>\n<dd>{}</dd>",
+        '{{"full_name":"Ann Roe","password":"{}","mrn":"33884422"}}',
+        "{{\x1b[32m'password'\x1b[0m: \x1b[32m'{}'\x1b[0m}}\n",
+    ],
+)
+def test_a_password_with_a_percent_sign_is_found_after_its_label(
+    library: Detector, text: str
+) -> None:
+    password = "CDfbfmm885%trv"
+    text = text.format(password)
+    found = [text[one.start : one.end] for one in library.scan(text) if one.type == "PASSWORD"]
+    assert found == [password]
+
+
 @pytest.mark.parametrize("header", ["source", "stopped", "brand"])
 def test_a_brief_word_within_another_names_no_column(header: str) -> None:
     assert not HeaderWords().are_in(header.encode())
@@ -407,6 +440,12 @@ DRAWN = {
     "HTML in lines": "<thead>\n<tr>\n <th>Id</th>\n <th><b>Tax ID</b></th>\n</tr>\n</thead>\n<tbody>\n<tr>\n <td>1</td>\n <td> <b>{0}</b></td>\n</tr>\n<tr><td>2</td><td>{1}</td></tr></tbody>",
     "indented": " | id | tax id |\n |--|--|\n | 1 | {0} |\n | 2 | {1} |\n",
     "a difference": "+++ b\n@@ -0,0 +1,3 @@\n+id,tax id\n+1,{0}\n+2,{1}\n",
+    "a difference with context": "+++ b\n  @@ -1,2 +1,3 @@\n   id,tax id\n  -1,{0}\n  +2,{1}\n",
+    "a difference of words": "@@ -1,2 +1,2 @@\nid,tax id\n[-1,{0}-]{{+2,{1}+}}\n",
+    "pieces of a difference": "@@ -1 +1,2 @@\n id,tax id\n~\n-1,{0}\n+2,{1}\n~\n",
+    "commits": "".join(f"^a52a89e{n} (Zoe 2026-11-28 15:23:34 +0000 {n}) {line}\n" for n, line in enumerate(("id,tax id", "1,{0}", "2,{1}"))),
+    "places": "".join(f"b/u.csv:{n}:{line}\n" for n, line in enumerate(("id,tax id", "1,{0}", "2,{1}"))),
+    "colours": "\x1b[1mid\x1b[0m | \x1b[1mtax id\x1b[0m\n1 | {0}\n2 | {1}\n",
     "a colon of its own": "<dt>Tax ID<span class='colon'>:</span></dt>\n<dd><p>{0}</p></dd><dt>Tax ID<span>:</span></dt><dd>{1}</dd>",
     "named elements": "<field_name>Tax ID</field_name><field_body><paragraph class='NOTE'>{0}</paragraph></field_body><label>Tax ID</label><textarea class='NOTE'>{1}</textarea>".replace("NOTE", "x" * 120),
 }  # fmt: skip

@@ -14,6 +14,7 @@ from dlpctl.detect.derived.cells import Cells
 from dlpctl.detect.derived.enumerated import ENUMERATED_FORMS
 from dlpctl.detect.derived.forms import VALUE, Form, cell_of, keyed_cells
 from dlpctl.detect.derived.headers import HeaderWords
+from dlpctl.detect.derived.labelled import LABELLED_FORMS
 from dlpctl.detect.derived.records import RECORD_FORMS
 from dlpctl.detect.derived.ruled import RULED_FORMS
 from dlpctl.detect.derived.statements import STATEMENT_FORMS
@@ -201,14 +202,14 @@ _FORMS = (
         r"[0-9]\) \"([^\"\n]{1,48})\"\r?\n[ ]*[0-9]{1,9}\) \"",
         _answered,
     ),
-    *RULED_FORMS,
     *RECORD_FORMS,
     *STATEMENT_FORMS,
     *ENUMERATED_FORMS,
     *FORMS_OF_COPIES,
 )
-GATE = tuple(form.gate for form in _FORMS)
-"""Each regex matches wherever a header of its form is."""
+_GROUPS = _FORMS, (*RULED_FORMS, *LABELLED_FORMS)
+GATES = tuple(tuple(form.gate for form in forms) for forms in _GROUPS)
+"""Each regex matches wherever a header of its form is; one gate of all has too many states."""
 
 
 class Listing(tuple[int, int]):
@@ -228,7 +229,12 @@ def listing_headers(data: bytes, may_match: MayMatch = all_open) -> Iterator[Lis
     RE2 builds them again and again.
     """
     size = len(data)
-    for form in map(_FORMS.__getitem__, sorted(may_match(GATE, data))):
+    opened = (
+        forms[number]
+        for forms, gate in zip(_GROUPS, GATES, strict=True)
+        for number in sorted(may_match(gate, data))
+    )
+    for form in opened:
         search, position = _search(form), 0
         while (span := search(data, position, size)[0])[0] >= 0:
             start, position = span

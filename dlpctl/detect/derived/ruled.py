@@ -14,7 +14,8 @@ from dlpctl.regex import lazy
 _HYPHENS = lazy(r"-+")
 _AMPERSAND = lazy(rb"(?<!\\)&")
 _END_OF_ROW = lazy(rb"[ \t]*\\\\.*\Z", re.DOTALL)
-_BARS = lazy(rb"\|\|?|!!|^!")
+_ATTRIBUTES = rb"(?:(?:[ ]*[\w-]{1,16}=\"[^\"\n]{0,80}\"){1,4}[ ]*\|(?!\|))?"
+_BARS = lazy(rb"(?:\|\|?|!!|^!)" + _ATTRIBUTES, re.MULTILINE)
 _OF_WIKI = b" \t\r\n\"'*_=.<>^"
 """Marks of emphasis and alignment around the text of a cell."""
 _OF_LATEX = lazy(rb"\\(?:textbf|textit|texttt|bfseries|multicolumn\{1\}\{\w\})[ ]*|[{}]")
@@ -60,6 +61,8 @@ def _of_latex(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterat
 def _of_wiki(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
     """Yield the cells below headers of a wiki."""
     header = (found[1] or found[0]).strip()
+    if header.startswith(b"^"):
+        header = header.replace(b"^", b"|")
     names = [words.name(each.strip(_OF_WIKI)) for each in _BARS.split(header)[1:]]
     while names and not names[-1] and header.endswith(b"|"):
         names.pop()
@@ -114,15 +117,17 @@ RULED_FORMS = (
         starts_line=True,
     ),
     Form(
-        r"[ ]&[ ][^&\n]+\\\\",
-        r"([^\n&]*(?:&[ ][^\n&]+)+\\\\[^\n]*)\n",
+        r"&[^&\n]+\\\\",
+        r"([^\n&]*(?:&[^\n&]+)+\\\\[^\n]*)\n",
         _of_latex,
         starts_line=True,
     ),
     Form(
-        r"(?:^|\n)(?:\|={3,}\r?\n\||(?:\|\||!|\|_\.)[^\n|!]+(?:\|\||!!|\|_\.))",
+        r"(?:^|\n)(?:\|={3,}\r?\n\||(?:\|\||!|\|_\.)[^\n|!]+(?:\|\||!!|\|_\.)"
+        r"|![^\n!]+\n!|\|=[^\n|=]+\|=|\^[^\n^]+\^)",
         r"\|={3,}\r?\n((?:\|[^\n=][^\n]*\n)+)\r?\n"
-        r"|(?:\|\||!|\|_\.)[^\n|!]+(?:(?:\|\||!!|\|_\.)[^\n|!]*)+\|?\r?\n",
+        r"|(?:\|\||!|\|_\.)[^\n|!]+(?:(?:\|\||!!|\|_\.)[^\n|!]*)+\|?\r?\n"
+        r"|(?:![^\n!]+\n){2,16}|\|=[^\n|=]+(?:\|=[^\n|=]*)+\|?\r?\n|(?:\^[^\n^]+)+\^\r?\n",
         _of_wiki,
         starts_line=True,
     ),

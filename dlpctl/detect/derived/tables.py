@@ -76,7 +76,7 @@ def sensitive_cells(
     data: bytes, headers: Iterable[tuple[int, int]], table: OpenTable, words: HeaderWords
 ) -> Iterator[Cells]:
     """Return the cells below headers that name something sensitive, in the order of the text."""
-    table_end = again = 0
+    table_end = again = below = 0
     if table.header:
         for cells in _rows(data, data.find(b"\n") + 1, table.header, words):
             table_end = max(table_end, cells.end)
@@ -89,11 +89,15 @@ def sensitive_cells(
         line = _unframed(data[start:end])
         if start >= table_end:
             again = 0
-        elif again == _MOST_AGAIN or not _starts_below(line, words):  # the row of a table
+        elif (
+            again == _MOST_AGAIN
+            or (start != below and b"  " not in line.strip())
+            or not _starts_below(line, words)
+        ):  # the row of a table
             continue
         else:
             again += 1
-        table_end = end
+        table_end = below = end
         if bare := _BARE_INSERT.fullmatch(line):
             for cells in _sql_rows(data, end, created.names(_unqualified(bare[1]))):
                 table_end = max(table_end, cells.end)
@@ -129,9 +133,11 @@ def sensitive_cells(
 def _starts_below(row: bytes, words: HeaderWords) -> bool:
     """Return whether a row of a form has the headers of the next one, as `CPF   RG   Phone`."""
     row = _NUMBERED.sub(b"", row.strip())
-    if b"  " not in row or _DIGIT.search(row):
+    if _DIGIT.search(row):
         return False
-    names = [bool(words.name(cell.strip())) for cell in _aligned(row)]
+    parts = _split(row, _delimiter(row))[1]
+    # Cells may be values, of which none is to be remembered.
+    names = [words.are_in(bare) for cell in parts if (bare := cell.strip(_QUOTES))]
     return len(names) > 1 and names.count(True) > names.count(False)
 
 
@@ -191,6 +197,11 @@ def _rows(data: bytes, position: int, header: bytes, words: HeaderWords) -> Iter
     """Return the cells below a line of headers, as long as the lines have as many."""
     delimiter = _delimiter(header)
     _, parts = _split(header, delimiter)
+    if delimiter == _DELIMITERS[-1] and not parts[0].strip():
+        row = data[position : position + _LONGEST_ROW].partition(b"\n")[0]
+        if row[:2].strip() and len(_split(row, delimiter)[1]) < len(parts):  # centered headers
+            del parts[0]
+            header = header.lstrip()
     names = [words.name(part.strip(_QUOTES)) for part in parts]
     if any(names):
         if (below := _BELOW.get(delimiter)) and data.count(

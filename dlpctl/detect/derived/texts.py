@@ -71,8 +71,9 @@ READING_GATES: tuple[Gate, ...] = (
 """The gates of readings of a line that has no runs, headers or values before their labels."""
 GATES: tuple[Gate, ...] = (
     *READING_GATES,
-    *(reading.GATE for reading in (compound, escaped, followed, groups, listings)),
+    *(reading.GATE for reading in (compound, escaped, followed, groups)),
     *(reading.GATE for reading in (logged, turns, unwrapped)),
+    *listings.GATES,
     turns.MESSAGES,
     RAW_STARTS,
     HIDES_WORDS,
@@ -128,9 +129,10 @@ def _texts_but_columns(
     if may_match(escaped.GATE, data) and (unescaped := EscapedText.of(data)):
         lines = _FRAME.sub(b"\n", unescaped.data)
         texts += (unescaped, *_of_lines(unescaped, lines, words, may_match))
-    if may_match(logged.GATE, data) and (entries := LoggedText.of(data)):
+    if may_match(logged.GATE, data) and (entries := _logged_text(data)):
         texts += _of_lines(entries, entries.data, words, may_match)
-        if _LIST.search(entries.data):  # other lines are searched in the text itself
+        # Other lines are searched in the text itself.
+        if _LIST.search(entries.data) or logged.has_coloured_keys(data):
             texts.append(entries)
     texts += _answers(data, data, may_match)
     texts += _decoded_texts(data, runs, may_match)
@@ -163,6 +165,13 @@ def _of_lines(
     if headers and (cells := Columns.of(lines, headers, None, words)):
         yield _NestedText(cells, text)
     yield from (_NestedText(each, text) for each in _answers(lines, text.data, may_match))
+
+
+def _logged_text(data: bytes) -> DerivedText | None:
+    """Return a text without the marks and prefixes of its lines; None without any."""
+    shown = LoggedText.without_marks(data)
+    entries = LoggedText.of(shown.data if shown else data)
+    return _NestedText(entries, shown) if shown and entries else shown or entries
 
 
 def _answers(lines: bytes, data: bytes, may_match: MayMatch) -> Iterator[TurnsText]:

@@ -17,7 +17,7 @@ from dlpctl.detect.automaton.gates import MayMatch, all_open
 from dlpctl.detect.automaton.scratches import Scratches
 from dlpctl.detect.confirm.code_density import code_blocks, is_code
 from dlpctl.detect.derived.escaped import EscapedText
-from dlpctl.detect.derived.listings import GATE as LISTINGS
+from dlpctl.detect.derived.listings import GATES as LISTINGS
 from dlpctl.detect.derived.logged import GATE as LOGGED
 from dlpctl.detect.derived.logged import LoggedText
 from dlpctl.detect.derived.streamed import GATE as STREAMED
@@ -164,7 +164,9 @@ class Taggers:
             and _is_hidden(text.data[name.start : name.end], data[slice(*span)])
         ]
         has_rows = _NEWLINE in data or _BRACE in data
-        may_list = known.has_mattered and has_rows and may_match(LISTINGS, data)
+        may_list = (
+            known.has_mattered and has_rows and any(may_match(each, data) for each in LISTINGS)
+        )
         if may_list and self._tagger and not is_code(code_blocks(data)):
             derived += [
                 Candidate(name.start, name.end, name.score, False, PERSON_NAME)
