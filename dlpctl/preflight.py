@@ -302,7 +302,7 @@ class _TextMasking:
         self._next = [
             item
             for item in self._checker.rule(text).hidden()
-            if not written.is_within(text, item.finding.start, item.finding.end)
+            if not written.covers(text, item.finding.start, item.finding.end)
         ]
         if self._next:
             reason = f"the masked text still shows {self._next[0].finding.type}"

@@ -88,7 +88,7 @@ class CopyDetection:
         allowed: dict[tuple[str, Category], TextHashes] = {}
         for chunk in _chunks(found):
             for finding, verdict in self._checker.ruling(text, chunk).ruled:
-                if self._written.is_within(text, finding.start, finding.end):
+                if self._written.touches(text, finding.start, finding.end):
                     continue
                 if verdict.action is not Action.ALLOW:
                     return None

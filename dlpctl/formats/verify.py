@@ -203,7 +203,7 @@ def _by_first_reader(
 ) -> Iterator[Leak]:
     for document in node.documents():
         for view_edit in view_edits_of(document):
-            if not written.is_within(
+            if not written.touches(
                 document.views[view_edit.view].text, view_edit.start, view_edit.end
             ):
                 segment, start = _first_place(document, view_edit)

@@ -156,7 +156,7 @@ class ValueMasker:
             for at, findings in self._checker.scan_values(header, asked):
                 text = asked[at]
                 found = [
-                    item for item in findings if not written.is_within(text, item.start, item.end)
+                    item for item in findings if not written.covers(text, item.start, item.end)
                 ]
                 again = self._mask(text, found, ciphertexts, number + 1).masked if found else None
                 if again is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Self
 
 
@@ -19,10 +19,19 @@ class Written:
         texts = {text for text in replacements if text}
         return cls(texts, set(map(len, texts)))
 
-    def is_within(self, text: str, start: int, end: int) -> bool:
+    def covers(self, text: str, start: int, end: int) -> bool:
         """Return whether these characters are a replacement, or a part of one."""
+        return self._is_any(text, start, end, lambda length: range(max(end - length, 0), start + 1))
+
+    def touches(self, text: str, start: int, end: int) -> bool:
+        """Return whether any of these characters is of a replacement."""
+        return self._is_any(text, start, end, lambda length: range(max(start - length + 1, 0), end))
+
+    def _is_any(
+        self, text: str, start: int, end: int, starts: Callable[[int], Iterable[int]]
+    ) -> bool:
         return text[start:end] in self._texts or any(
             text[at : at + length] in self._texts
             for length in self._lengths
-            for at in range(max(end - length, 0), start + 1)
+            for at in starts(length)
         )

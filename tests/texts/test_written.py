@@ -1,15 +1,12 @@
 from dlpctl.texts.written import Written
 
 
-def test_a_replacement_and_its_parts_were_written() -> None:
+def test_a_replacement_is_known_by_its_parts_and_neighbors() -> None:
     written = Written.of(["12-34", "5678", ""])
     text = "a 12-34 5678 b"
-    inside = [
-        text[start:end]
-        for start in range(len(text))
-        for end in range(start + 1, len(text) + 1)
-        if written.is_within(text, start, end)
-    ]
-    assert "12-34" in inside
-    assert "678" in inside
-    assert all(part in "12-34" or part in "5678" for part in inside)
+    for start in range(len(text)):
+        for end in range(start + 1, len(text) + 1):
+            within = any(low <= start and end <= high for low, high in ((2, 7), (8, 12)))
+            assert written.covers(text, start, end) is within
+            beside = any(start < high and low < end for low, high in ((2, 7), (8, 12)))
+            assert written.touches(text, start, end) is beside
