@@ -19,7 +19,6 @@ _ANY_LABEL = r"[^\s!-@\[-`{-~][^\n:(){}\[\]<>=\"',;|\t/]+"
 _APART = rf"(?:[,;][^\s,;]|\t|[ ]*(?:\||{_BAR}))"
 _FIRST_ROW = rf"(?:[\t,;|\" ]|{_BAR})*{_LABEL}\"?{_APART}[^\n]*(?:[,;|\t]|{_BAR})[^\n]*\n[^\n]"
 _TO_VALUE = r"(?:[\])]?[ ]?:{0,2}[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t]{0,16}|[ ]::[ ])"
-_TO_ANY_VALUE = r"(?:[\])]?[ ]?:?:?[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t]*|[ ]::[ ])"
 _SIGN = r"[!#$%&*+?@^~]"
 """A sign of passwords: others below a label are told from words without their label."""
 _REST = r"[^\s\"'<>(){}\[\],;:=/]"
@@ -115,9 +114,9 @@ LABELLED_FORMS = (
         starts_line=True,
     ),
     Form(
-        rf"{_ANY_LABEL}{_TO_ANY_VALUE}[0-9A-Za-z]+{_SIGN}{_REST}+[ \t\r]*(?:\n|$)",
+        rf"(?:\n[ \t]*|::[ ])[0-9A-Za-z]+{_SIGN}{_REST}+[ \t\r]*(?:\n|$)",
         rf"(?:[ ]{{0,16}}(?:[-*+]|@item)[ ]|[ ]{{0,32}})[\[(*_/]{{0,4}}({_LABEL}){_TO_VALUE}"
-        rf"([0-9A-Za-z]{{4,64}}{_SIGN}[^\s\"'<>(){{}}\[\],;:=/]{{1,64}})[ \t]*(?:\r?\n|$)",
+        rf"([0-9A-Za-z]{{4,64}}{_SIGN}{_REST}{{1,64}})[ \t]*(?:\r?\n|$)",
         _below,
         starts_line=True,
     ),
