@@ -34,14 +34,14 @@ _SPEAKER = (
 )
 _LINE = (
     rf"(?:{_TIME})?(?:<[@+~]?[^\s:<>]{{1,40}}>|[A-Za-z+][^:<>{{}}\"=\n]{{0,90}}:)"
-    r"[ \t]{1,3}[^\n]+\n\n?"
+    r"[ \t]{1,3}[^\n]+"
 )
 _SAID = (
     r'"(?:content|text[eo]?|testo|body|message|msg|question|answer|prompt|completion'
     r"|response|reply|nachricht|frage|antwort|mensaje|pregunta|respuesta|messaggio|domanda"
     r'|risposta|mensagem|pergunta|resposta)"[ ]?:[ ]?"'
 )
-GATE = rf"(?:^|\n){_LINE}{_LINE}{_LINE}|[A-Za-z)]{_AT}[^\n]"
+GATE = rf"(?:^|\n){_LINE}\n\n?{_LINE}\n\n?{_LINE}|[A-Za-z)]{_AT}[^\n]"
 MESSAGES = _SAID
 _TURN = lazy(rf"(?m)^{_SPEAKER}(?P<said>[^\n]+)\n{{0,2}}".encode("latin-1"))
 _MESSAGE = lazy(rf'{_SAID}(?P<said>(?:[^"\\]++|\\.|"(?![ ]?[,}}\]\r\n]))++)'.encode(), re.DOTALL)
@@ -193,4 +193,4 @@ def _in_line(text: bytes) -> str:
 
 def _is_conversation(turns: Sequence[_Turn]) -> bool:
     speakers = len({turn.speaker.split(" ")[0].rstrip(":") for turn in turns})
-    return 1 < speakers <= min(_MOST_SPEAKERS, len(turns) // 2)
+    return 1 < speakers < len(turns) and speakers <= min(_MOST_SPEAKERS, (len(turns) + 1) // 2)

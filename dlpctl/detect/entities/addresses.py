@@ -37,6 +37,7 @@ _NEXT_VALUES = lexicon_words("next_values")
 STATES = lexicon_words("states")
 _UNITS = lexicon_words("units")
 _CODES = ("d5", "d6")
+_LONGEST_CODE = 8  # digits
 _LONGEST_STREET = 4  # words
 _ABBREVIATED = 3  # letters of a word that a stop may belong to: St. Gallen
 _LONGEST_LABEL = 4  # tokens
@@ -52,6 +53,7 @@ _LIVES = lexicon_words("lives")
 _PREPOSITIONS = lexicon_words("place_prepositions")
 _QUANTITIES = lexicon_words("quantities")
 _NUMBER = lazy(r"\d+")
+_MEASURE = lazy(r"\d ?(?:mg|ml|cl|dl|kg|mm)\b|\d\d g\b")
 _YEAR = lazy(r"(?:19|20)\d\d")
 _YEARS = lazy(r"(?:19|20)\d\d(?:, ?| ?[-–] ?)(?:19|20)\d\d")  # of a copyright
 _FILE = lazy(
@@ -75,6 +77,7 @@ def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> 
         ended = _before_label_line(
             region.words, opening, _before_next_sentence(region.words, opening, last)
         )
+        ended = _before_phone(region.words, opening, _before_date(region.words, opening, ended))
         stop = _with_place(region, opening, _without_common_words(region, opening, ended))
         stop = _before_label(region.words, opening, stop)
         stop = address_lines.end_with_lines(region.words, opening, stop)
@@ -199,6 +202,24 @@ def _before_label_line(words: Sequence[Word], first: int, stop: int) -> int:
         if word.is_line_break:
             break
     return stop
+
+
+def _before_date(words: Sequence[Word], first: int, stop: int) -> int:
+    """Return the end before a date after a place: via Roma 9, Torino | , 14 maggio."""
+    for index in range(first + 3, stop - 1):
+        is_day = words[index].outline in ("d1", "d2") and words[index - 1].key == ", "
+        if is_day and words[index + 1].flags.calendar:
+            return index - 1
+    return stop
+
+
+def _before_phone(words: Sequence[Word], first: int, stop: int) -> int:
+    """Return the end before groups of more digits than a postal code has: Leeds | , 0113 4960000."""
+    at = stop
+    while at > first + 1 and words[at - 1].outline[0] == "d":
+        at -= 1
+    digits = sum(len(word.key) for word in words[at:stop])
+    return at if stop - at > 1 and digits > _LONGEST_CODE else stop
 
 
 def _before_label(words: Sequence[Word], first: int, stop: int) -> int:
@@ -360,7 +381,9 @@ def _is_shaped(value: str, region: Tagged, first: int, stop: int) -> bool:
     ):
         return False
     made = first + 1 < stop and bool(region.words[first + 1].flags.company)
-    if _FILE.match(value) or (made and _YEAR.match(value)):  # 2019 Honda Civic
+    if (
+        _MEASURE.search(value) or _FILE.match(value) or (made and _YEAR.match(value))
+    ):  # 2019 Honda Civic
         return False
     if any(map(_is_not_address, region.words[first:stop])):
         return False

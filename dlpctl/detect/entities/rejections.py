@@ -212,10 +212,13 @@ def _is_after_locative(words: Sequence[Word], left: int, right: int) -> bool:
 
 def _follows_institution(words: Sequence[Word], left: int, right: int) -> bool:
     """Hospital Gregorio Marañón, Rathaus Barmen: a name after the word for what bears it."""
+    start = max(0, left - 1)
+    if start and words[start].outline == "Xx" and not words[start].flags.title:
+        start -= 1  # Clínica Dentária Monte Verde
     return any(
         words[at].key in _INSTITUTIONS_FIRST
         and (at < left or words[at].outline == words[right - 1].outline)
-        for at in range(max(0, left - 1), right - 1)
+        for at in range(start, right - 1)
     )
 
 
@@ -250,7 +253,9 @@ def _is_compound_label(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _is_city(words: Sequence[Word], left: int, right: int) -> bool:
-    """ "Florence, Italy", "Austin, TX": a place before its state or country."""
+    """ "Florence, Italy", "Austin, TX": a place before its state or country; "Braga, 9 de maio":
+    one that starts a line, before a date.
+    """
     if right - left == 3:
         right -= 2
     if right - left > 1 or right + 1 >= len(words) or words[right].key != ", ":
@@ -258,6 +263,8 @@ def _is_city(words: Sequence[Word], left: int, right: int) -> bool:
     city, region = words[left], words[right + 1]
     if not city.flags.place_name:
         return False
+    if region.outline in ("d1", "d2") and (not left or words[left - 1].is_line_break):
+        return True
     known = region.flags.place_name == 3 and region.flags.given < 3
     return (region.outline == "XX" and region.key in STATES) or (
         known and region.outline == city.outline
