@@ -214,7 +214,7 @@ def _before_date(words: Sequence[Word], first: int, stop: int) -> int:
 
 
 def _before_phone(words: Sequence[Word], first: int, stop: int) -> int:
-    """Return the end before groups of more digits than a postal code has: Leeds | , 0113 4960000."""
+    """Return the end before groups of more digits than a postal code has: Leeds | , 0113 496 00."""
     at = stop
     while at > first + 1 and words[at - 1].outline[0] == "d":
         at -= 1

@@ -232,7 +232,8 @@ def _is_of_street(words: Sequence[Word], left: int, right: int) -> bool:
         if 0 <= at < len(words) and words[at].flags.street:
             flags = words[at].flags
             most_common = 0 if at == right else _USUAL_WORD
-            if flags.common <= most_common and not (flags.title or flags.particle):
+            is_role = flags.title or words[at].key in _PERSON_ROLES  # Pt Clementine Ashdown
+            if flags.common <= most_common and not (is_role or flags.particle):
                 return at != right or not has_cue(words, left)
     return False
 
@@ -396,4 +397,5 @@ _PARTNERS = lexicon_words("partners")
 _EPONYMS = lexicon_words("eponyms")
 _EPONYMS_BEFORE = lexicon_words("eponyms_before")
 _MAKES = lexicon_words("makes")
+_PERSON_ROLES = lexicon_words("person_roles")
 FIRMS = frozenset(tuple(name.split(" ")) for name in lexicon_words("firms"))

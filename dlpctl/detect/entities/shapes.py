@@ -276,10 +276,9 @@ def _after_role(words: list[Word], index: int) -> Iterator[tuple[int, int, float
     """Emergency contact Barnaby Winslow: two rare words, one known as a name."""
     stop = index + 3
     pair = words[index + 1 : stop]
-    is_pair = len(pair) == _PAIR and all(map(is_rare, pair))
-    if is_pair and any(word.flags.usual for word in pair):
-        if stop == len(words) or words[stop].outline[0] != "X":
-            yield index + 1, stop, PAIRED
+    ends = stop == len(words) or (stop < len(words) and words[stop].outline[0] != "X")
+    if ends and all(map(is_rare, pair)) and any(word.flags.named for word in pair):
+        yield index + 1, stop, PAIRED
 
 
 def _is_surname(word: Word) -> bool:
