@@ -264,12 +264,12 @@ def _after_relative(words: list[Word], index: int) -> Iterator[tuple[int, int, f
 
 
 def _is_owned(words: list[Word], index: int) -> bool:
-    """Return whether a rare word in no list follows a relative and the word for whose it is, in
-    lower case: il figlio Gualtiero al telefono.
+    """Return whether a rare word in no list follows a relative and the word for whose it is: il
+    figlio Gualtiero al telefono, ihres Sohnes Maik.
     """
-    is_lower = index > 0 and words[index - 1].outline == words[index].outline == "x"
-    name = words[index + 1]
-    return is_lower and is_rare(name) and not is_english(words, index, index + 1)
+    outlines = {word.outline for word in words[max(0, index - 1) : index + 1]}
+    is_owned = index > 0 and words[index - 1].is_word and "x" in outlines
+    return is_owned and is_rare(words[index + 1]) and not is_english(words, index, index + 1)
 
 
 def _after_role(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
