@@ -23,7 +23,6 @@ _MOST_LINES = 8
 _MOST_NUMBERS = 8
 _LONGEST_NUMBER = 7  # digits: of a postal code
 
-# Street words at the end of a name: Lindenstraße, Keizersgracht, Storgatan.
 _STREET_COMPOUND = lazy(rf"[^\W\d_]{{2,}}(?:{alternatives('street_compounds')})\b", re.IGNORECASE)
 _POSTCODE = lazy(
     r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|(?:[A-Z]{1,2}[- ])?\d{4,6}"
@@ -37,7 +36,6 @@ _NEXT_VALUES = lexicon_words("next_values")
 STATES = lexicon_words("states")
 _UNITS = lexicon_words("units")
 _CODES = ("d5", "d6")
-_LONGEST_CODE = 8  # digits
 _LONGEST_STREET = 4  # words
 _ABBREVIATED = 3  # letters of a word that a stop may belong to: St. Gallen
 _LONGEST_LABEL = 4  # tokens
@@ -46,7 +44,6 @@ _BEFORE_PLACE = (",", "/")
 _FARTHEST = 8  # words and marks between a street and a postal code
 _PREMISES = lexicon_words("premises")
 _NOT_ADDRESSES = lexicon_words("not_addresses")
-"""Words that occur beside numbers that are not addresses."""
 _NOT_ADDRESSES_LOWER = lexicon_words("not_addresses_lower")
 _ADDRESS_KINDS = lexicon_words("address_kinds")
 _LIVES = lexicon_words("lives")
@@ -61,7 +58,6 @@ _FILE = lazy(
     re.IGNORECASE,
 )
 _BOX = lazy(rf"\b(?:{alternatives('box_labels')})\b[ .:#]*\d", re.IGNORECASE)
-# Another field of a form or a message after a postal code.
 _NEXT_COLUMN = lazy(r"(?<=[ ,^]\d{5})(?: {3,}|\t|\|\|)")
 _HOUSE = lazy(
     r"(?:^|[\s,(/])\d{1,5}[a-zA-Z]?(?:[-/]\d{1,4}[a-zA-Z]?)?(?:st|nd|rd|th|bis|ter)?[ ,.]+[^\W\d_]|"
@@ -140,8 +136,7 @@ def _is_address_kind(words: Sequence[Word], at: int) -> bool:
 
 def _after_verb(words: Sequence[Word], first: int, stop: int) -> int:
     """Return the start after "I live at" of some languages."""
-    verbs = (index for index in range(stop - 2, first - 1, -1) if words[index].key in _LIVES)
-    return next(verbs, first - 1) + 1
+    return max((at + 1 for at in range(first, stop - 1) if words[at].key in _LIVES), default=first)
 
 
 def _from_number(words: Sequence[Word], first: int) -> int:
@@ -207,8 +202,8 @@ def _before_label_line(words: Sequence[Word], first: int, stop: int) -> int:
 def _before_date(words: Sequence[Word], first: int, stop: int) -> int:
     """Return the end before a date after a place: via Roma 9, Torino | , 14 maggio."""
     for index in range(first + 3, stop - 1):
-        is_day = words[index].outline in ("d1", "d2") and words[index - 1].key == ", "
-        if is_day and words[index + 1].flags.calendar:
+        comma, day, month = words[index - 1 : index + 2]
+        if comma.key == ", " and day.outline in ("d1", "d2") and month.flags.calendar:
             return index - 1
     return stop
 
@@ -218,8 +213,8 @@ def _before_phone(words: Sequence[Word], first: int, stop: int) -> int:
     at = stop
     while at > first + 1 and words[at - 1].outline[0] == "d":
         at -= 1
-    digits = sum(len(word.key) for word in words[at:stop])
-    return at if stop - at > 1 and digits > _LONGEST_CODE else stop
+    digits = len("".join(word.key for word in words[at:stop]))
+    return at if stop - at > 1 and digits > _LONGEST_NUMBER + 1 else stop
 
 
 def _before_label(words: Sequence[Word], first: int, stop: int) -> int:

@@ -254,9 +254,7 @@ def _is_compound_label(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _is_city(words: Sequence[Word], left: int, right: int) -> bool:
-    """ "Florence, Italy", "Austin, TX": a place before its state or country; "Braga, 9 de maio":
-    one that starts a line, before a date.
-    """
+    """ "Austin, TX": a place before its state or country, or above a letter: "Braga, 9 de maio"."""
     if right - left == 3:
         right -= 2
     if right - left > 1 or right + 1 >= len(words) or words[right].key != ", ":
