@@ -108,6 +108,8 @@ PROSE = [
     "רחוב דיזנגוף נסגר ל 3 ימים",
     "Chapter 4\n12345 Items were sold.",
     "See R. Smith, 12, 1995 Springer, Berlin.",
+    "Amparo Cobo, encargada, 954 55 01 62",
+    "Pour 6 personnes : 800 g de mirabelles de Lorraine, 120 g de sucre, 20 cl de crème.",
 ]
 
 
@@ -149,6 +151,7 @@ def test_finds_addresses_of_many_countries(tagger: NameTagger) -> None:
             "Viale Monti 12, 70029 Santeramo in Colle, Italia",
         ),
         ("Kwiatowa 14 m. 6, 60-775 Poznań do piątku.", "Kwiatowa 14 m. 6, 60-775 Poznań"),
+        ("via Cernaia 9\nTorino, 14 maggio 2026, ore 20.30", "via Cernaia 9\nTorino"),
         ("Via Cavour 89, 29287 Lecce domani.", "Via Cavour 89, 29287 Lecce"),
         ("Eichenring 95, 15643 Halle (Saale) prüfen.", "Eichenring 95, 15643 Halle (Saale)"),
         ("17, MG Road\nBengaluru - 151 108\n\nTel.", "17, MG Road\nBengaluru - 151 108"),

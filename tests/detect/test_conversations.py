@@ -103,6 +103,24 @@ def test_speakers_in_lower_case_are_names_beside_a_given_name(library: Detector)
     assert "operadora" not in found(library, CHAT.replace("thainá", "operadora"))
 
 
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        (
+            "4/3/26, 9:12 - Iratxe: hola, la clave del almacén?\n4/3/26, 9:14 - Gonzalo Taller: 5183",
+            {"Gonzalo", "5183"},
+        ),
+        (
+            "Maëlys — aujourd'hui à 14:12\nle PIN du coffre ?\nCorentin — aujourd'hui à 14:15\n7162",
+            {"Maëlys", "Corentin"},
+        ),
+        ("14:01 - Ilde: ciao\n14:02 - Saverio: e il PIN?\n14:03 - Ilde: 2907", {"Ilde", "2907"}),
+    ],
+)
+def test_short_chats_are_read(library: Detector, text: str, values: set[str]) -> None:
+    assert values <= found(library, text)
+
+
 def test_tables_are_read_in_logs_and_pages(library: Detector) -> None:
     cells = {"Rosalind Achterberg", "1979-03-22", "Deshawn Whitlock", "(971) 555-0191"}
     assert cells <= found(library, logged(TABLE))

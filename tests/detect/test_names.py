@@ -410,6 +410,8 @@ def test_minified_data_has_no_blanks_to_be_cut_at(library: Detector) -> None:
         "Corte de agua en la plaza de Pedro Zerolo durante toda la semana.",
         "Elle roule en Renault Clio.",
         "Er fuhr einen Skoda Octavia.",
+        "Die Lampe passt nicht in die Halterung Typ Franz.",
+        "Clínica Dentária Monte Verde\n\nBraga, 9 de setembro de 2026\n\nVimos lembrar que falta.",
         "Lunch 12:30\nOctavia 13:30 left\nMeeting 14:00\nMeeting 15:00",
         "To delete the engine for Apache Flink whose ID is mine, run the command of Flink.",
     ],
@@ -430,9 +432,14 @@ def test_a_word_that_is_mostly_no_name_is_a_term(library: Detector) -> None:
     [
         ("Das Urteil fällt im Herbst. Kartellamtschef Mundorf sieht ihm gelassen zu.", "Mundorf"),
         ("„Das war knapp“, sagte Vollrath nach der Abstimmung.", "Vollrath"),
+        ("Der Schlüssel liegt bei Familie Yildiz im Erdgeschoss.", "Yildiz"),
+        ("De bestuurder, de heer Kamerbeek, gaf toe dat het kapot was.", "Kamerbeek"),
+        ("Per comunicazioni chiamare il figlio Gualtiero al numero", "Gualtiero"),
+        ("Emergency contact Barnaby Winslow, 07700 900588.", "Barnaby Winslow"),
+        ("Pt Clementine Ashdown, DOB 7/19/1961, seen 5/12", "Clementine Ashdown"),
     ],
 )
-def test_a_german_sentence_tells_a_surname(library: Detector, text: str, name: str) -> None:
+def test_a_sentence_tells_a_name(library: Detector, text: str, name: str) -> None:
     names = [text[one.start : one.end] for one in library.scan(text) if one.type == "PERSON_NAME"]
     assert names == [name]
 

@@ -34,14 +34,14 @@ _SPEAKER = (
 )
 _LINE = (
     rf"(?:{_TIME})?(?:<[@+~]?[^\s:<>]{{1,40}}>|[A-Za-z+][^:<>{{}}\"=\n]{{0,90}}:)"
-    r"[ \t]{1,3}[^\n]+\n\n?"
+    r"[ \t]{1,3}[^\n]+"
 )
 _SAID = (
     r'"(?:content|text[eo]?|testo|body|message|msg|question|answer|prompt|completion'
     r"|response|reply|nachricht|frage|antwort|mensaje|pregunta|respuesta|messaggio|domanda"
     r'|risposta|mensagem|pergunta|resposta)"[ ]?:[ ]?"'
 )
-GATE = rf"(?:^|\n){_LINE}{_LINE}{_LINE}|[A-Za-z)]{_AT}[^\n]"
+GATE = rf"(?:^|\n){_LINE}\n\n?{_LINE}\n\n?{_LINE}|[A-Za-z)]{_AT}[^\n]"
 MESSAGES = _SAID
 _TURN = lazy(rf"(?m)^{_SPEAKER}(?P<said>[^\n]+)\n{{0,2}}".encode("latin-1"))
 _MESSAGE = lazy(rf'{_SAID}(?P<said>(?:[^"\\]++|\\.|"(?![ ]?[,}}\]\r\n]))++)'.encode(), re.DOTALL)
@@ -198,4 +198,5 @@ def _in_line(text: bytes) -> str:
 
 def _is_conversation(speakers: Sequence[bytes]) -> bool:
     names = len({speaker.split(b" ")[0].rstrip(b":") for speaker in {*speakers}})
-    return 1 < names <= min(_MOST_SPEAKERS, len(speakers) // 2)
+    most = min(_MOST_SPEAKERS, (len(speakers) + 1) // 2)
+    return 1 < names < len(speakers) and names <= most

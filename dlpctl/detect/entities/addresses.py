@@ -23,7 +23,6 @@ _MOST_LINES = 8
 _MOST_NUMBERS = 8
 _LONGEST_NUMBER = 7  # digits: of a postal code
 
-# Street words at the end of a name: Lindenstraße, Keizersgracht, Storgatan.
 _STREET_COMPOUND = lazy(rf"[^\W\d_]{{2,}}(?:{alternatives('street_compounds')})\b", re.IGNORECASE)
 _POSTCODE = lazy(
     r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|(?:[A-Z]{1,2}[- ])?\d{4,6}"
@@ -45,13 +44,13 @@ _BEFORE_PLACE = (",", "/")
 _FARTHEST = 8  # words and marks between a street and a postal code
 _PREMISES = lexicon_words("premises")
 _NOT_ADDRESSES = lexicon_words("not_addresses")
-"""Words that occur beside numbers that are not addresses."""
 _NOT_ADDRESSES_LOWER = lexicon_words("not_addresses_lower")
 _ADDRESS_KINDS = lexicon_words("address_kinds")
 _LIVES = lexicon_words("lives")
 _PREPOSITIONS = lexicon_words("place_prepositions")
 _QUANTITIES = lexicon_words("quantities")
 _NUMBER = lazy(r"\d+")
+_MEASURE = lazy(r"\d ?(?:mg|ml|cl|dl|kg|mm)\b|\d\d g\b")
 _YEAR = lazy(r"(?:19|20)\d\d")
 _YEARS = lazy(r"(?:19|20)\d\d(?:, ?| ?[-–] ?)(?:19|20)\d\d")  # of a copyright
 _FILE = lazy(
@@ -59,7 +58,6 @@ _FILE = lazy(
     re.IGNORECASE,
 )
 _BOX = lazy(rf"\b(?:{alternatives('box_labels')})\b[ .:#]*\d", re.IGNORECASE)
-# Another field of a form or a message after a postal code.
 _NEXT_COLUMN = lazy(r"(?<=[ ,^]\d{5})(?: {3,}|\t|\|\|)")
 _HOUSE = lazy(
     r"(?:^|[\s,(/])\d{1,5}[a-zA-Z]?(?:[-/]\d{1,4}[a-zA-Z]?)?(?:st|nd|rd|th|bis|ter)?[ ,.]+[^\W\d_]|"
@@ -75,6 +73,7 @@ def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> 
         ended = _before_label_line(
             region.words, opening, _before_next_sentence(region.words, opening, last)
         )
+        ended = _before_phone(region.words, opening, _before_date(region.words, opening, ended))
         stop = _with_place(region, opening, _without_common_words(region, opening, ended))
         stop = _before_label(region.words, opening, stop)
         stop = address_lines.end_with_lines(region.words, opening, stop)
@@ -137,8 +136,7 @@ def _is_address_kind(words: Sequence[Word], at: int) -> bool:
 
 def _after_verb(words: Sequence[Word], first: int, stop: int) -> int:
     """Return the start after "I live at" of some languages."""
-    verbs = (index for index in range(stop - 2, first - 1, -1) if words[index].key in _LIVES)
-    return next(verbs, first - 1) + 1
+    return max((at + 1 for at in range(first, stop - 1) if words[at].key in _LIVES), default=first)
 
 
 def _from_number(words: Sequence[Word], first: int) -> int:
@@ -199,6 +197,24 @@ def _before_label_line(words: Sequence[Word], first: int, stop: int) -> int:
         if word.is_line_break:
             break
     return stop
+
+
+def _before_date(words: Sequence[Word], first: int, stop: int) -> int:
+    """Return the end before a date after a place: via Roma 9, Torino | , 14 maggio."""
+    for index in range(first + 3, stop - 1):
+        comma, day, month = words[index - 1 : index + 2]
+        if comma.key == ", " and day.outline in ("d1", "d2") and month.flags.calendar:
+            return index - 1
+    return stop
+
+
+def _before_phone(words: Sequence[Word], first: int, stop: int) -> int:
+    """Return the end before groups of more digits than a postal code has: Leeds | , 0113 496 00."""
+    at = stop
+    while at > first + 1 and words[at - 1].outline[0] == "d":
+        at -= 1
+    digits = len("".join(word.key for word in words[at:stop]))
+    return at if stop - at > 1 and digits > _LONGEST_NUMBER + 1 else stop
 
 
 def _before_label(words: Sequence[Word], first: int, stop: int) -> int:
@@ -360,7 +376,9 @@ def _is_shaped(value: str, region: Tagged, first: int, stop: int) -> bool:
     ):
         return False
     made = first + 1 < stop and bool(region.words[first + 1].flags.company)
-    if _FILE.match(value) or (made and _YEAR.match(value)):  # 2019 Honda Civic
+    if (
+        _MEASURE.search(value) or _FILE.match(value) or (made and _YEAR.match(value))
+    ):  # 2019 Honda Civic
         return False
     if any(map(_is_not_address, region.words[first:stop])):
         return False

@@ -212,10 +212,13 @@ def _is_after_locative(words: Sequence[Word], left: int, right: int) -> bool:
 
 def _follows_institution(words: Sequence[Word], left: int, right: int) -> bool:
     """Hospital Gregorio Marañón, Rathaus Barmen: a name after the word for what bears it."""
+    start = max(0, left - 1)
+    if start and words[start].outline == "Xx" and not words[start].flags.title:
+        start -= 1  # Clínica Dentária Monte Verde
     return any(
         words[at].key in _INSTITUTIONS_FIRST
         and (at < left or words[at].outline == words[right - 1].outline)
-        for at in range(max(0, left - 1), right - 1)
+        for at in range(start, right - 1)
     )
 
 
@@ -229,7 +232,8 @@ def _is_of_street(words: Sequence[Word], left: int, right: int) -> bool:
         if 0 <= at < len(words) and words[at].flags.street:
             flags = words[at].flags
             most_common = 0 if at == right else _USUAL_WORD
-            if flags.common <= most_common and not (flags.title or flags.particle):
+            is_role = flags.title or words[at].key in _PERSON_ROLES  # Pt Clementine Ashdown
+            if flags.common <= most_common and not (is_role or flags.particle):
                 return at != right or not has_cue(words, left)
     return False
 
@@ -250,7 +254,7 @@ def _is_compound_label(words: Sequence[Word], left: int, right: int) -> bool:
 
 
 def _is_city(words: Sequence[Word], left: int, right: int) -> bool:
-    """ "Florence, Italy", "Austin, TX": a place before its state or country."""
+    """ "Austin, TX": a place before its state or country, or above a letter: "Braga, 9 de maio"."""
     if right - left == 3:
         right -= 2
     if right - left > 1 or right + 1 >= len(words) or words[right].key != ", ":
@@ -258,6 +262,8 @@ def _is_city(words: Sequence[Word], left: int, right: int) -> bool:
     city, region = words[left], words[right + 1]
     if not city.flags.place_name:
         return False
+    if region.outline in ("d1", "d2") and (not left or words[left - 1].is_line_break):
+        return True
     known = region.flags.place_name == 3 and region.flags.given < 3
     return (region.outline == "XX" and region.key in STATES) or (
         known and region.outline == city.outline
@@ -389,4 +395,5 @@ _PARTNERS = lexicon_words("partners")
 _EPONYMS = lexicon_words("eponyms")
 _EPONYMS_BEFORE = lexicon_words("eponyms_before")
 _MAKES = lexicon_words("makes")
+_PERSON_ROLES = lexicon_words("person_roles")
 FIRMS = frozenset(tuple(name.split(" ")) for name in lexicon_words("firms"))

@@ -48,7 +48,8 @@ _BORN = lexicon_words("born")  # the name of the parents follows
 _SUFFIXES = lexicon_words("suffixes")
 _SYLLABLES = lexicon_words("given_syllables")
 _key = attrgetter("key")
-_CUES = _TITLES | _RELATIVES | _BORN
+_ROLES = frozenset(role.split()[-1] for role in lexicon_words("person_roles"))
+_CUES = _TITLES | _RELATIVES | _BORN | _ROLES
 
 
 def find(region: Tagged, *, among_persons: bool) -> Iterator[tuple[int, int, float]]:
@@ -113,6 +114,8 @@ def _after_cue(words: list[Word], index: int) -> Iterator[tuple[int, int, float]
         yield from (span for span in _after_title(words, index) if rare or _is_named(words, span))
     if word.outline in ("x", "Xx") and word.key in _RELATIVES:
         yield from _after_relative(words, index)
+    if word.outline in ("x", "Xx") and word.key in _ROLES:
+        yield from _after_role(words, index)
 
 
 def _is_named(words: list[Word], span: tuple[int, int, float]) -> bool:
@@ -251,13 +254,31 @@ def _after_relative(words: list[Word], index: int) -> Iterator[tuple[int, int, f
     if first >= len(words) or words[first].outline != "Xx" or words[first].flags.other:
         return
     flags = words[first].flags
-    if max(flags.given, flags.surname) < max(2, flags.common):
+    if max(flags.given, flags.surname) < max(2, flags.common) and not _is_owned(words, index):
         return
     stop = first + 1
     if stop < len(words) and words[stop].outline == "Xx" and words[stop].flags.common < 3:
         stop += not words[stop].flags.other
     if stop == len(words) or words[stop].outline[0] != "X":
         yield first, stop, PAIRED
+
+
+def _is_owned(words: list[Word], index: int) -> bool:
+    """Return whether a rare word in no list follows a relative and the word for whose it is: il
+    figlio Gualtiero al telefono, ihres Sohnes Maik.
+    """
+    outlines = {word.outline for word in words[max(0, index - 1) : index + 1]}
+    is_owned = index > 0 and words[index - 1].is_word and "x" in outlines
+    return is_owned and is_rare(words[index + 1]) and not is_english(words, index, index + 1)
+
+
+def _after_role(words: list[Word], index: int) -> Iterator[tuple[int, int, float]]:
+    """Emergency contact Barnaby Winslow: two rare words, one known as a name."""
+    stop = index + 3
+    pair = words[index + 1 : stop]
+    ends = stop == len(words) or (stop < len(words) and words[stop].outline[0] != "X")
+    if ends and all(map(is_rare, pair)) and any(word.flags.named for word in pair):
+        yield index + 1, stop, PAIRED
 
 
 def _is_surname(word: Word) -> bool:

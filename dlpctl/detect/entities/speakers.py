@@ -22,7 +22,9 @@ VIETNAMESE = SURNAMES_FIRST | lexicon_words("given_words")
 _MAIL_HEADS = lexicon_words("mail_heads")
 _WITHIN_NAMES = (", ", "-", ". ")
 _AFTER_TIMES = ("]", "-")
-_BEFORE_HOURS, _HOURS, _AFTER_MINUTES = ("[", "(", ","), ("d1", "d2"), ("am", "pm", "]", ")")
+_BEFORE_DAYS = ("[", "(", ",", "—", "–", "-", "•", "|")
+_HOURS, _AFTER_MINUTES = ("d1", "d2"), ("am", "pm", "]", ")")
+_LONGEST_SPEAKER, _LONGEST_HEAD = 3, 14
 _TIME = 3  # tokens of the time before a speaker, with its mark
 
 
@@ -75,25 +77,34 @@ def speaking(words: list[Word], colons: list[int]) -> Iterator[tuple[int, int, f
 def in_conversation(
     words: list[Word], colons: list[int], times: list[int]
 ) -> Iterator[tuple[int, int, float]]:
-    """Tobin: sure; [14:03] Jandira: ok; Annika 09:12: words before colons, or before times that end
-    the line, each a usual given name or repeated beside one.
+    """Tobin: sure; [14:03] Jandira Work: ok; Annika 09:12: words before colons, or before times
+    that end the line, each a usual given name or repeated beside one.
     """
-    speakers = [
-        colon - 1
-        for colon in colons
-        if is_rare(words[colon - 1])
-        and (starts_line(words, colon - 1) or _follows_time(words, colon - 1))
-    ]
-    for time in times:
-        index = _before_time(words, time)
-        if starts_line(words, index) and is_rare(words[index]):
-            speakers.append(index)
-    given = [index for index in speakers if words[index].flags.given >= USUAL]
+    speakers = [span for colon in colons if (span := _before_colon(words, colon))]
+    speakers += [span for time in times if (span := _before_time(words, time))]
+    given = [span for span in speakers if words[span[0]].flags.given >= USUAL]
     if given and len(speakers) > 1:
-        repeated = Counter(words[index].key for index in speakers)
-        for index in speakers:
-            if index in given or repeated[words[index].key] > 1:
-                yield index, index + 1, PAIRED
+        repeated = Counter(words[first].key for first, _ in speakers)
+        for first, stop in speakers:
+            if (first, stop) in given or repeated[words[first].key] > 1:
+                yield first, stop, PAIRED
+
+
+def _before_colon(words: list[Word], colon: int) -> tuple[int, int] | None:
+    """Return the span of rare words before a colon; after a time, any words may follow them."""
+    first = colon - 1
+    while first and colon - first < _LONGEST_SPEAKER and words[first - 1].outline == "Xx":
+        first -= 1
+    is_spoken = _follows_time(words, first) or (colon - first == 1 and starts_line(words, first))
+    return _rare_words(words, first, colon) if is_spoken and is_rare(words[first]) else None
+
+
+def _rare_words(words: list[Word], first: int, end: int) -> tuple[int, int]:
+    """Return the span of a word and of the rare words after it."""
+    stop = first + 1
+    while stop < end and is_rare(words[stop]):
+        stop += 1
+    return first, stop
 
 
 def _follows_time(words: list[Word], index: int) -> bool:
@@ -105,16 +116,27 @@ def _follows_time(words: list[Word], index: int) -> bool:
     )
 
 
-def _before_time(words: list[Word], colon: int) -> int:
-    """Return the index of the word before a time that ends its line, or -1."""
+def _before_time(words: list[Word], colon: int) -> tuple[int, int] | None:
+    """Return the span of the rare word that starts a line with a time at its end: Annika Work
+    09:12, Annika (09:12), Annika — today at 09:12.
+    """
     if words[colon - 1].outline not in _HOURS or words[colon + 1].outline != "d2":
-        return -1
+        return None
     end = colon + 2
     while end < len(words) and words[end].key.strip() in _AFTER_MINUTES:
         end += 1
     if end < len(words) and not words[end].is_line_break:
-        return -1
-    return colon - 2 - (words[colon - 2].key.strip() in _BEFORE_HOURS)
+        return None
+    first = colon - 1
+    while first and colon - first < _LONGEST_HEAD and not words[first - 1].is_line_break:
+        first -= 1
+    if not starts_line(words, first) or not is_rare(words[first]):
+        return None
+    stop = first + 1
+    while stop - first < _LONGEST_SPEAKER and words[stop].outline == "Xx":
+        stop += 1
+    is_next = stop == colon - 1 or words[stop].key.strip() in _BEFORE_DAYS
+    return _rare_words(words, first, stop) if is_next else None
 
 
 def starts_line(words: list[Word], index: int) -> bool:
