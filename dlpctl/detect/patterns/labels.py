@@ -333,7 +333,7 @@ def _word(word: str) -> str:
     """Return the regex of a word; a word for a number may be abbreviated at its end."""
     for noun in _ENDS_COMPOUND:
         if word.lower().endswith(noun) and len(word) > len(noun):
-            return f"{_letters(word[: -len(noun)])}{_NUMBERS[noun]}"
+            return f"{_letters(word[: -len(noun)])}[ _-]?{_NUMBERS[noun]}"
     return _letters(word)
 
 
