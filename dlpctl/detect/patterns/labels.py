@@ -92,8 +92,7 @@ _GENERIC = frozenset(
 )
 _NUMBER_OF_N = "n(?:[uú]m[a-zé]*|om[a-z]*|ro?|[o°º])"
 _NUMBER_WORDS = {
-    _NUMBER_OF_N: "number nummer nommer numer numero numéro número num"
-    " núm no nr nro nº n° nomor",
+    _NUMBER_OF_N: "number nummer nommer numer numero numéro número num núm no nr nro nº n° nomor",
     "br(?:oj)?": "broj br",
     "č[ií]s(?:lo)?|č": "číslo čís č",
     "št(?:ev)?|številka": "številka št",
@@ -124,23 +123,30 @@ _ABBREVIATED = r"\.?[ _\-/]?"
 _NOUN = r"(?i:number|n[uú]m(?:[eé]ro)?|nummer|no|nro?|č|br|broj|szám|sz|n\.?[°º]|№|#|id|code|card)"
 _VERB = (
     r"(?i:(?:is|was)(?: now| still| [a-z]{4,10} as)?|(?:es|est|era|è|é)(?: el| l[ae]| il| o)?"
-    r"|fue|war|je|jest|on (?:record|file)|its|it['’]s|ist|lautet|är|er|on|to|adalah|dia|saya|na|hai)"
+    r"|fue|war|je|jest|on (?:record|file)|its|it['’]s|ist|lautet|är|er|on|to|adalah|dia|saya|na"
+    r"|hai)"
 )
 # Whose number it is, before a colon: `CNP pacient: `, `C.F. del dichiarante: `.
+_WORD_OF = r"[a-z\x{DF}-\x{17F}]{2,14}"
 _OF = r"(?:del?|de la|del+a|d[eo]s|du|d[oa]s?|of the|of|der|van de)"
-_WHOSE = rf"(?:[ _](?:{_OF} )?[a-z\x{{DF}}-\x{{17F}}]{{2,14}}|[A-Z][a-z]{{1,13}})"
+_WHOSE = rf"(?:[ _](?:{_OF} )?{_WORD_OF}|[A-Z][a-z]{{1,13}}|_[A-Z]{{6,14}})"
 # A case ending of a short label: `TC'si`, `HETU:n`, `NIP-u`.
 _SUFFIX = r"(?:['’][a-z\x{DF}-\x{17F}]{1,6}|[:\-][a-z\x{DF}-\x{17F}]{1,3})"
 _SIGN = (
-    rf"(?:[\t :=#|*\"'“”„«»(\[,>→⇒\-{_PARTICLE}]|</?(?:t[dh]|d[td]|b|strong)>|\.{{3,60}}| +)"
+    rf"(?:[\t :=#|*\"'“”„«»(\[,>→⇒\-{_PARTICLE}]|</?(?:t[dh]|d[td]|b|strong|label)>"
+    r"|<input\b[^<>\n0-9]{0,40}?value=|\.{3,60}|_{3,60}| +)"
 )
 _NEAR = (
     rf"(?:(?:[ _.\-]{{0,2}}{_NOUN}|[ _.\-]{{1,2}}[nN])(?:[ _.\-]{{1,2}}{_NOUN})?)?"
-    rf"{_SUFFIX}?(?:\.?[\"'\])*]{{0,2}}(?:[\t ]{_VERB}?)?"
+    rf"{_SUFFIX}?{_ASIDE}?(?:[ _]{_OF} {_WORD_OF})?(?:\.?[\"'\])*]{{0,2}}(?:[\t ]{_VERB}?)?"
     rf"(?:(?:{_SIGN}{{1,8}}|{_SIGN}{{0,4}}\r?\n{_SIGN}{{0,6}})|{_ANSWER}[\s:\"'(#])"
-    rf"|\.?(?:{_WHOSE}|{_ASIDE})[\"']?[ ]?[:=|\t][\s\"']{{0,4}})"
+    rf"|\.?{_WHOSE}[\"']?[ ]?[:=|\t][\s\"']{{0,4}})"
 )
-_NEAR_OTHER = rf"(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"
+# A remark of digits: `法人番号（13桁）`.
+_DIGITS_ASIDE = r"(?:[ (（]{1,2}[0-9]{1,2} ?[^0-9\n]{1,10})??"
+_NEAR_OTHER = (
+    rf"{_DIGITS_ASIDE}(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"
+)
 _NEAR_MARK = rf"{_NOUN}?(?:[\t-\r -/:-@\[-`{{-~“”„«»→⇒{_PARTICLE}]|[A-Z][a-z])"
 # A boundary before a letter beyond ASCII, at which `\b` never matches.
 _APART_LEFT = r"(?:^|[^0-9A-Za-z])"
@@ -271,8 +277,8 @@ def _label(label: str) -> str:
         first, _, second = label.partition(" ")
         camel = "|".join(word.title() for word in second.split("|") if word.isascii())
         joined = f"(?:{_BETWEEN}{_any_of(second)}|(?-i:{_any_of(camel, as_is=True)}))"
-        if (noun := _ENDS_COMPOUND[0]) in second.split("|"):
-            joined = f"(?:{joined}|{noun}|nr|num)"  # `Steueridentnr`
+        if _ENDS_COMPOUND[0] in second.split("|"):
+            joined = f"(?:{joined}|n[ou]mmer|nr|num)"  # `Steueridentnr`
         return _any_of(first) + joined if second else _any_of(first)
     plain = _ELISION.sub(r" \1'", label).strip(" .")
     words, joints = _JOINTS.split(plain), _JOINTS.findall(plain)
@@ -294,9 +300,10 @@ def _label(label: str) -> str:
         if elided:
             regex += f"(?:{joint}{_word(word[0])})?"
         at_end = len(words) > 1 and number in (0, len(words) - 1)
-        word = word[2:] if elided else word
-        regex += joint + article + (_noun if at_end else _word)(word if is_latin else _stem(word))
-        regex += "" if is_latin or word == _stem(word) else _ENDING_OTHER
+        bare = word[2:] if elided else word
+        stem = bare if is_latin else _stem(bare)
+        regex += joint + article + (_noun if at_end else _word)(stem)
+        regex += "" if stem == bare else _ENDING_OTHER
         article = ""
     if len(words) == 1 and len(label) == 2 and label.isascii() and label.isupper():
         return f"(?-i:{label})"  # in lower case, it is the name of a variable
