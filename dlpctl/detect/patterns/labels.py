@@ -204,7 +204,7 @@ def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -
     ]
     joint = _LOOSE_JOINT if gated else _JOINT
     trigger = "|".join(sought).replace(_APART, joint).replace(_JOINT, joint)
-    trigger = trigger.replace(_NUMBER_OF_N, "n[^ ]*")
+    trigger = trigger.replace(_NUMBER_OF_N, "n(?:[°º]|ú?[a-z]*)")
     trigger = trigger.replace(_ANY_DIGIT, "[0-9]").replace(_ENDING, "")
     return f"(?:{'|'.join(before)})", trigger
 
