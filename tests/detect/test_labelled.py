@@ -108,6 +108,12 @@ FOUND = {
     "date next to doses": ("Herr J. Doe, Examplolol 50mg, kommt am {}", "11.12.2026"),
     "condition by its ending": ("Epikris. Läkemedel: Waran. Inkom med {}", "lunginflammation"),
     "condition with its organ": ("Patiente hospitalisée pour {}", "embolie pulmonaire"),
+    "a label without its article": ("licencia conducir: {}", "Q48271530"),
+    "a label with the full word for its number": ("paspoortnommer - {}", "M97651364"),
+    "a case ending of a short label": ("Vatandaşın TC'si {} olarak girildi.", "99025619922"),
+    "a short label in bold": ("**DNI:** {}", "0801-1982-96583"),
+    "a short label of a form": ('<label>CIN</label><input value="{}">', "AB869661"),
+    "a key of a short label and whose it is": ("{{\"dniTitular\": \"{}\"}}", "48.271.530"),
 }
 NONE = (
     "one two three four five six seven eight nine zero",
@@ -131,6 +137,8 @@ NONE = (
     "test case number 482715",
     '{"run_id": 9876543210, "job_id": 40123}',
     "const ID = 44182077",
+    "doc no. 4827153",
+    "reg=48271530",
     "the patient process came in on Nov 3",
     "patient diagnosis 2026-11-02 10:11:12 started",
 )

@@ -15,7 +15,7 @@ from dlpctl.regex import lazy
 
 _BEYOND = r"\x{A1}-\x{24FF}\x{2580}-\x{10FFFF}"  # all but the lines of boxes
 _WORD = rf"[A-Za-z_#{_BEYOND}][\w{_BEYOND}.#/()'-]*"
-_CELL = rf"""["'`]?{_WORD}(?: {_WORD})*["'`]?"""
+_CELL = rf"""["'`]?{_WORD}(?: (?:/ )?(?:\((?:[0-9]{{1,2}} )?)?{_WORD})*["'`]?"""
 _NUMBER = r"(?:\(?[0-9]{1,2}[.)] )?"
 """The number of a box in a form."""
 _ALIGNED = rf"{_NUMBER}{_WORD}(?:,? (?:{_WORD}|[/&+-]|\({_WORD},?(?: {_WORD},?){{0,3}}))*"

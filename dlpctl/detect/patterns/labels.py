@@ -45,7 +45,7 @@ _LEFT_OTHER = rf"(?:^|[^{_OTHER_CASED}])"
 
 # An ending of the label: a plural or the word for number, and a case ending of a long label.
 _NUMBER = r"(?i:s|nummern?|number|nr|no|num|'s)"
-_CASE = r"[a-z\x{DF}-\x{17F}]{1,4}"
+_CASE = r"[a-z\x{DF}-\x{17F}]{1,8}"
 _CAMEL = r"(?:[A-Z][a-z]+){0,3}"
 # Letters of particles that follow a label in another script: `RRN는`, `My Numberは`.
 _PARTICLE = r"\x{3040}-\x{309F}\x{AC00}-\x{D7A3}"
@@ -73,6 +73,8 @@ _GAP = (
 # Triggers are looser, and end with the label: exact ones take five times as long to compile and
 # four times as long to search, and most labels near a number directly precede one.
 _RUN = re.compile(r"[A-Za-z]{5,}|[^\x00-\u024f\s.]{3,}")
+_CASE_OTHER = re.compile("(?:[аеиоуыюяіїє]й?|[αηοωιυάήόίύ]ς?)$")
+_ENDING_OTHER = rf"[{_OTHER_CASED}]{{0,4}}"
 _HAS_CASES = re.compile("[\u0370-\u058f]")
 _SHORTEST_RUN = 5
 _FIRST = 3
@@ -88,23 +90,19 @@ _GENERIC = frozenset(
         " регистрационный",
     )
 )
-_NOUNS = {
-    "number": "no|nr|num",
-    "nummer": "nr|num",
-    "nommer": "nr",
-    "numer": "nr",
-    "numero": "nro|no|num|n[°º]",
-    "numéro": "no|num|n[°º]",
-    "número": "nro|no|n[úu]m|n[°º]",
-    "numarası": "no",
-    "nomor": "no",
-    "broj": "br",
-    "číslo": "č|čís",
-    "številka": "št",
-    "номер": "№",
-    "documento": "docto?|doc",
+_NUMBER_OF_N = "n(?:[uú]m[a-zé]*|om[a-z]*|ro?|[o°º])"
+_NUMBER_WORDS = {
+    _NUMBER_OF_N: "number nummer nommer numer numero numéro número num núm no nr nro nº n° nomor",
+    "br(?:oj)?": "broj br",
+    "č[ií]s(?:lo)?|č": "číslo čís č",
+    "št(?:ev)?|številka": "številka št",
+    "номер|№": "номер №",
 }
-"""The words for a number, which a label may start or end with, and their abbreviations."""
+"""The words for a number, any of which matches where a label starts or ends with another."""
+_NUMBERS = {word: family for family, words in _NUMBER_WORDS.items() for word in words.split()}
+_DOCUMENT = "documento|docto?|doc"
+_OPTIONAL = frozenset(("de", "del", "della", "da", "do", "dos", "di", "du", "des", "of", "the"))
+"""Words within a label that people leave out: `licencia conducir`, `carta condução`."""
 _ENDS_COMPOUND = ("nummer", "numero")
 _ARTICLE = "ال"
 _APART = r"[ _.\-/'’]{1,2}"
@@ -125,20 +123,31 @@ _ABBREVIATED = r"\.?[ _\-/]?"
 _NOUN = r"(?i:number|n[uú]m(?:[eé]ro)?|nummer|no|nro?|č|br|broj|szám|sz|n\.?[°º]|№|#|id|code|card)"
 _VERB = (
     r"(?i:(?:is|was)(?: now| still| [a-z]{4,10} as)?|(?:es|est|era|è|é)(?: el| l[ae]| il| o)?"
-    r"|fue|war|je|jest|on (?:record|file)|its|it['’]s|ist|lautet|är|er|on|to|adalah)"
+    r"|fue|war|je|jest|on (?:record|file)|its|it['’]s|ist|lautet|är|er|on|to|adalah|dia|saya|na"
+    r"|hai)"
 )
 # Whose number it is, before a colon: `CNP pacient: `, `C.F. del dichiarante: `.
+_WORD_OF = r"[a-z\x{DF}-\x{17F}]{2,14}"
 _OF = r"(?:del?|de la|del+a|d[eo]s|du|d[oa]s?|of the|of|der|van de)"
-_WHOSE = rf"[ _](?:{_OF} )?[a-z\x{{DF}}-\x{{17F}}]{{3,14}}"
-_SIGN = rf"(?:[\t :=#|\"'“”„«»(\[,>→⇒\-{_PARTICLE}]|</?t[dh]>|\.{{3,60}}| +)"
+_WHOSE = rf"(?:[ _](?:{_OF} )?{_WORD_OF}|[A-Z][a-z]{{1,13}}|_[A-Z]{{6,14}})"
+# A case ending of a short label: `TC'si`, `HETU:n`, `NIP-u`.
+_SUFFIX = r"(?:['’][a-z\x{DF}-\x{17F}]{1,6}|[:\-][a-z\x{DF}-\x{17F}]{1,3})"
+_SIGN = (
+    rf"(?:[\t :=#|*\"'“”„«»(\[,>→⇒\-{_PARTICLE}]|</?(?:t[dh]|d[td]|b|strong|label)>"
+    r"|<input\b[^<>\n0-9]{0,40}?value=|\.{3,60}|_{3,60}| +)"
+)
 _NEAR = (
     rf"(?:(?:[ _.\-]{{0,2}}{_NOUN}|[ _.\-]{{1,2}}[nN])(?:[ _.\-]{{1,2}}{_NOUN})?)?"
-    rf"(?:\.?[\"'\])]{{0,2}}(?:[\t ]{_VERB}?)?"
+    rf"{_SUFFIX}?{_ASIDE}?(?:[ _]{_OF} {_WORD_OF})?(?:\.?[\"'\])*]{{0,2}}(?:[\t ]{_VERB}?)?"
     rf"(?:(?:{_SIGN}{{1,8}}|{_SIGN}{{0,4}}\r?\n{_SIGN}{{0,6}})|{_ANSWER}[\s:\"'(#])"
-    rf"|\.?(?:{_WHOSE}|{_ASIDE})[\"']?[ ]?[:=|\t][\s\"']{{0,4}})"
+    rf"|\.?{_WHOSE}[\"']?[ ]?[:=|\t][\s\"']{{0,4}})"
 )
-_NEAR_OTHER = rf"(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"
-_NEAR_MARK = rf"{_NOUN}?[\t-\r -/:-@\[-`{{-~“”„«»→⇒{_PARTICLE}]"
+# A remark of digits: `法人番号（13桁）`.
+_DIGITS_ASIDE = r"(?:[ (（]{1,2}[0-9]{1,2} ?[^0-9\n]{1,10})??"
+_NEAR_OTHER = (
+    rf"{_DIGITS_ASIDE}(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"
+)
+_NEAR_MARK = rf"{_NOUN}?(?:[\t-\r -/:-@\[-`{{-~“”„«»→⇒{_PARTICLE}]|[A-Z][a-z])"
 # A boundary before a letter beyond ASCII, at which `\b` never matches.
 _APART_LEFT = r"(?:^|[^0-9A-Za-z])"
 _DIGIT = re.compile("[0-9]")
@@ -195,6 +204,7 @@ def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -
     ]
     joint = _LOOSE_JOINT if gated else _JOINT
     trigger = "|".join(sought).replace(_APART, joint).replace(_JOINT, joint)
+    trigger = trigger.replace(_NUMBER_OF_N, "n(?:[°º]|ú?[a-z]*)")
     trigger = trigger.replace(_ANY_DIGIT, "[0-9]").replace(_ENDING, "")
     return f"(?:{'|'.join(before)})", trigger
 
@@ -267,8 +277,8 @@ def _label(label: str) -> str:
         first, _, second = label.partition(" ")
         camel = "|".join(word.title() for word in second.split("|") if word.isascii())
         joined = f"(?:{_BETWEEN}{_any_of(second)}|(?-i:{_any_of(camel, as_is=True)}))"
-        if (noun := _ENDS_COMPOUND[0]) in second.split("|"):
-            joined = f"(?:{joined}|{noun}|{_NOUNS[noun]})"  # `Steueridentnr`
+        if _ENDS_COMPOUND[0] in second.split("|"):
+            joined = f"(?:{joined}|n[ou]mmer|nr|num)"  # `Steueridentnr`
         return _any_of(first) + joined if second else _any_of(first)
     plain = _ELISION.sub(r" \1'", label).strip(" .")
     words, joints = _JOINTS.split(plain), _JOINTS.findall(plain)
@@ -277,8 +287,11 @@ def _label(label: str) -> str:
         min(map(len, words)) == 1 or sum(map(len, words)) <= _SHORT
     )  # `sa id` is not `said`
     usual = _JOINT if is_latin else _JOINT_OTHER
-    regex = ""
+    regex, article = "", ""
     for number, word in enumerate(words):
+        if 0 < number < len(words) - 1 and word in _OPTIONAL:
+            article = f"(?:{word}[ _.\\-]?)?"
+            continue
         elided = word[1:2] == "'" and word[0].lower() in "dl"
         joint = ""
         if number:
@@ -287,7 +300,11 @@ def _label(label: str) -> str:
         if elided:
             regex += f"(?:{joint}{_word(word[0])})?"
         at_end = len(words) > 1 and number in (0, len(words) - 1)
-        regex += joint + (_noun if at_end else _word)(word[2:] if elided else word)
+        bare = word[2:] if elided else word
+        stem = bare if is_latin else _stem(bare)
+        regex += joint + article + (_noun if at_end else _word)(stem)
+        regex += "" if stem == bare else _ENDING_OTHER
+        article = ""
     if len(words) == 1 and len(label) == 2 and label.isascii() and label.isupper():
         return f"(?-i:{label})"  # in lower case, it is the name of a variable
     return regex
@@ -305,11 +322,17 @@ def _any_of(words: str, *, as_is: bool = False) -> str:
     return f"(?:{'|'.join(regexes + short)})"
 
 
+def _stem(word: str) -> str:
+    """Return a longer word in Cyrillic or Greek without its ending, if it has one."""
+    return _CASE_OTHER.sub("", word) if len(word) > _SHORT else word
+
+
 @cache
 def _noun(word: str) -> str:
     """Return the regex of the first or last word, which may be the word for a number."""
-    shorter = _NOUNS.get(word.lower())
-    return f"(?:{_letters(word)}|{shorter})" if shorter else _word(word)
+    if family := _NUMBERS.get(word.lower()):
+        return f"(?:{family})"
+    return f"(?:{_DOCUMENT})" if word.lower() == "documento" else _word(word)
 
 
 @cache
@@ -317,7 +340,7 @@ def _word(word: str) -> str:
     """Return the regex of a word; a word for a number may be abbreviated at its end."""
     for noun in _ENDS_COMPOUND:
         if word.lower().endswith(noun) and len(word) > len(noun):
-            return f"{_letters(word[: -len(noun)])}(?:{_letters(noun)}|{_NOUNS[noun]})"
+            return f"{_letters(word[: -len(noun)])}[ _-]?{_NUMBERS[noun]}"
     return _letters(word)
 
 
