@@ -39,6 +39,7 @@ from dlpctl.texts.encoded import unescaped
 _BEFORE, _AFTER = 160, 64
 """Bytes around a run that are copied with it: as far as labels and context reach."""
 _BEYOND_ASCII = 0x80
+_REST_OF_WORD = lazy(rb"[0-9A-Za-z+/=_-]{0,200}")
 _LABEL = 48
 """Bytes before a value that may be its label."""
 _FIRST = 16
@@ -155,7 +156,7 @@ def copy_around(data: bytes, runs: Iterable[tuple[int, int, bytes]]) -> tuple[by
         if not pieces.starts:
             copy(_character(data, max(copied, start - _BEFORE)), start)
         elif start - copied > _AFTER + _BEFORE:
-            after = _character(data, copied + _AFTER)
+            after = _end_of_word(data, copied + _AFTER, start - _BEFORE)
             copy(copied, after)
             add(size, after, after, decoded=False)
             size += write(b"\n\n")
@@ -170,8 +171,14 @@ def copy_around(data: bytes, runs: Iterable[tuple[int, int, bytes]]) -> tuple[by
             add(size, end, end, decoded=True)
         copied = end
     if copied:
-        copy(copied, _character(data, min(len(data), copied + _AFTER)))
+        copy(copied, _end_of_word(data, copied + _AFTER, len(data)))
     return view.getvalue(), pieces
+
+
+def _end_of_word(data: bytes, position: int, most: int) -> int:
+    """Return where a word ends that goes on at a position, so that no part of it is a value."""
+    rest = _REST_OF_WORD.match(data, min(position, most), most)
+    return _character(data, rest.end() if rest else most)
 
 
 def _character(data: bytes, position: int) -> int:

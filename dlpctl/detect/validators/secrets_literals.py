@@ -100,7 +100,7 @@ _VERSIONED = lazy(r"[A-Z]{2,8}[^0-9A-Za-z]?\d{1,4}|[A-Za-z]+\d{1,3}\+")
 _RATIO, _DIGITS = lazy(r"\d{1,4}[/:]\d{1,4}"), lazy(r"[A-Za-z]\d{2}")
 # A number of an issue: Ticket#2026-4471.
 _NUMBERED = lazy(r"(?:ticket|issue|case|bug|order|task|job|build|room|pr)#[\d-]+", re.IGNORECASE)
-_NUMBERS = lazy(r"[0-9.,:/ -]+(?:[Ee][+-]?\d{1,3})?")
+_NUMBERS = lazy(r"[0-9.,:/ -]+(?:[Ee][+-]?\d{1,3}|T\d{2}[0-9:.]{0,16}Z?)?")
 # The sentence goes on in a script without blanks between words: `8文字以上です`.
 _SENTENCE_GOES_ON = lazy(r"[^A-Za-z]*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LATIN = lazy(r"[\x20-\x7e]+")
