@@ -81,9 +81,11 @@ _DESCRIBES = lazy(
 )
 _STATEMENTS = read_words("statements_about_passwords")
 _SHORTEST_STEM, _LONGEST_ENDING = 5, 4
-# The algorithm before a digest.
+# The algorithm before a digest, or the identifier of a trace.
 _DIGEST = lazy(
-    r"(?:[\w./:-]{1,200}@)?(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]", re.IGNORECASE
+    r"(?:[\w./:-]{1,200}@)?(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]"
+    r"|00-[0-9a-f]{32}-[0-9a-f]{16}-",
+    re.IGNORECASE,
 )
 # Numbers of a program: hexadecimal, versions and ranges of them, measures.
 PROGRAM_NUMBER = lazy(
