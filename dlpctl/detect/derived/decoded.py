@@ -20,7 +20,7 @@ from dlpctl.detect.derived.characters import is_unseen, plain_forms, unseen_text
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.marks import unboxed, unmarked, untagged
 from dlpctl.detect.derived.numerals import is_number, joined_groups, plain_number, unspaced
-from dlpctl.detect.derived.pieces import Pieces
+from dlpctl.detect.derived.pieces import Pieces, end_of_word, start_of_character
 from dlpctl.detect.derived.runs import (
     BOXED,
     COLOUR_NAMES,
@@ -39,7 +39,6 @@ from dlpctl.texts.encoded import unescaped
 _BEFORE, _AFTER = 160, 64
 """Bytes around a run that are copied with it: as far as labels and context reach."""
 _BEYOND_ASCII = 0x80
-_REST_OF_WORD = lazy(rb"[0-9A-Za-z+/=_-]{0,200}")
 _LABEL = 48
 """Bytes before a value that may be its label."""
 _FIRST = 16
@@ -154,13 +153,13 @@ def copy_around(data: bytes, runs: Iterable[tuple[int, int, bytes]]) -> tuple[by
     copied = 0
     for start, end, decoded in runs:
         if not pieces.starts:
-            copy(_character(data, max(copied, start - _BEFORE)), start)
+            copy(start_of_character(data, max(copied, start - _BEFORE)), start)
         elif start - copied > _AFTER + _BEFORE:
-            after = _end_of_word(data, copied + _AFTER, start - _BEFORE)
+            after = end_of_word(data, copied + _AFTER, start - _BEFORE)
             copy(copied, after)
             add(size, after, after, decoded=False)
             size += write(b"\n\n")
-            copy(_character(data, start - _BEFORE), start)
+            copy(start_of_character(data, start - _BEFORE), start)
         else:
             copy(copied, start)
         if decoded:
@@ -171,20 +170,8 @@ def copy_around(data: bytes, runs: Iterable[tuple[int, int, bytes]]) -> tuple[by
             add(size, end, end, decoded=True)
         copied = end
     if copied:
-        copy(copied, _end_of_word(data, copied + _AFTER, len(data)))
+        copy(copied, end_of_word(data, copied + _AFTER, len(data)))
     return view.getvalue(), pieces
-
-
-def _end_of_word(data: bytes, position: int, most: int) -> int:
-    """Return where a word ends that goes on at a position, so that no part of it is a value."""
-    rest = _REST_OF_WORD.match(data, min(position, most), most)
-    return _character(data, rest.end() if rest else most)
-
-
-def _character(data: bytes, position: int) -> int:
-    while position < len(data) and data[position] & 0xC0 == 0x80:
-        position += 1
-    return position
 
 
 def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
@@ -217,7 +204,7 @@ def _runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
             if run[0] >= _BEYOND_ASCII and (blanks := decoded[: -len(decoded.lstrip(b" "))]):
                 after = first  # where a value starts
                 for _ in blanks:
-                    after = _character(data, after + 1)
+                    after = start_of_character(data, after + 1)
                 yield first, after, blanks
                 first, decoded = after, decoded[len(blanks) :]
             yield first, last, decoded

@@ -26,7 +26,8 @@ TEMPLATE = lazy(
 CODE = lazy(
     r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\?\.|->)[A-Za-z_]\w*)+;?$"
     r"|\(\?|\\[dwsDWS]|[aA]-[zZ]|\[[\w^-]{2,}\]|^[A-Za-z_]\w*\[|\[\^|^\^|</|/>"
-    r"|&(?:(?:quot|lt|gt|nbsp|[lr]dquo)\b|#x?\d\d)"
+    r"|&(?:(?:quot|lt|gt|nbsp|[lr]dquo|[A-Za-z]{1,2}(?:acute|grave|uml|circ|cedil|tilde|lig))\b"
+    r"|#x?\d\d)"
     r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data"
     r"|props|state)[.\[]|;[\w.]+=|&\w+=|[)}\]];|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
 )
