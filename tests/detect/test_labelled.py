@@ -113,7 +113,7 @@ FOUND = {
     "a case ending of a short label": ("Vatandaşın TC'si {} olarak girildi.", "99025619922"),
     "a short label in bold": ("**DNI:** {}", "0801-1982-96583"),
     "a short label of a form": ('<label>CIN</label><input value="{}">', "AB869661"),
-    "a key of a short label and whose it is": ("{{\"dniTitular\": \"{}\"}}", "48.271.530"),
+    "a key of a short label and whose it is": ('{{"dniTitular": "{}"}}', "48.271.530"),
 }
 NONE = (
     "one two three four five six seven eight nine zero",

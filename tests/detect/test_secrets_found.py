@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import random
 import string
 
@@ -60,6 +61,7 @@ partition key: {}
 nextPageToken: "{}"
 """
 WRITTEN = """
+client.login(username="ann", password="letmein_71")
 die Datei ist mit Gecko4471! verschlüsselt
 the code for the lockbox is gecko4471
 Your recovery codes are:;3f9a1-77bc2-90d4e
@@ -119,6 +121,8 @@ ann: und die PIN der Karte?;bob: ungern, aber gut: 8306;ann: ok;bob: bis dann
 the passphrase is violet anchor sunday drum, please rotate it
 """
 NOT_WRITTEN = """
+-define(OutOfServiceToken, "OutOfService")
+key_exchange({psk, Identity2}) -> ok
 {"text": "Das Passwort darf nicht mit dem alten \\u00fcbereinstimmen."}
 le mot de passe doit contenir 12caractères
 password=zzzzzzzz
@@ -203,6 +207,13 @@ def test_identifiers_with_a_key_in_their_names_are_left_alone(
 ) -> None:
     value = "".join(random.Random(6).choices(string.hexdigits[:16], k=40))
     assert detector.scan(f"{line}\n".format(value)) == []
+
+
+def test_a_part_of_a_word_that_follows_an_encoded_run_is_no_secret(detector: Detector) -> None:
+    code = base64.b64encode(b"<?php\n  print trim($output);\n?>\n").decode()
+    signature = "".join(random.Random(2).choices(string.ascii_letters + string.digits, k=200))
+    text = f"<data>{code}</data>\n           <filesignature>{signature}</filesignature>\n"
+    assert detector.scan(text) == []
 
 
 @pytest.mark.parametrize("line", WRITTEN.strip().splitlines())

@@ -12,6 +12,7 @@ import random
 import re
 import string
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ and that of candidates taken from what people wrote.
 """
 _LONGEST, _MOST_OF_ONE, _NATURAL = 400_000, 100, 9.0
 """The size of a file that is read, its candidates that are taken, and their weight."""
+_FRAME, _MOST_OF_FRAME = 20, 6
+"""The bytes before a candidate in a file, and how many candidates with the same ones are taken."""
 _STEPS, _RATE, _DECAY, _BIAS = 160, 0.08, 2.0, 0.25
 """The steps of the regression, their rate, the decay of weights, and the log-odds that are added."""
 
@@ -65,6 +68,7 @@ class Values:
         self._words, self._others = english.split(), [_nouns(each) for each in nouns + listed]
         names = (HERE / "given_names.txt").read_text(encoding="utf-8").split()
         self._names = [name for name in names if name.isascii() and 3 < len(name) < 10]
+        self._usual = sorted(word for word in read_words("common_passwords") if len(word) > 4)
         known = read_words("program") | read_words("password_labels")
         self.known = sorted(word for word in known if word.isascii() and 3 < len(word) < 12)
 
@@ -102,6 +106,8 @@ class Values:
             word + joint + other,
             word + joint + other,
             word + joint + other + self._digits(3),
+            f"{word}{source.choice('__.-')}{source.randrange(10, 2030)}",
+            f"{source.choice(self._usual)}{source.choice('__.@-')}{source.randrange(10, 2030)}",
             capital + joint + other.capitalize(),
             capital + other.capitalize() + digits,
             capital + other.capitalize() + digits + sign,
@@ -201,6 +207,7 @@ class Values:
                 f"{known}_{other}",
                 known + other.capitalize(),
                 f"{known}_v{number}",
+                f"{known}{source.choice('_-')}{number[0]}",
                 f"{known}-{other}-{number}",
                 f"{known.upper()}_{other.upper()}",
                 f"{large}ms",
@@ -275,6 +282,7 @@ class Sampler:
         pattern = next(each for each in load_patterns([file]) if each.judged)
         self._search, _ = finders(compile_regex(pattern.regex, pattern.id))
         self._seen: set[tuple[int, ...]] = set()
+        self._frames: Counter[bytes] = Counter()
 
     def _next_label(self, data: bytes, first: int, last: int) -> int:
         return self._search(data, first, last)[0][0]
@@ -315,11 +323,14 @@ class Sampler:
     def clean(self, data: bytes, weight: float = 1.0) -> Iterator[Sample]:
         """Yield the candidates of a text without passwords, each only once."""
         for _, _, candidate in self._candidates(data):
-            features = judge.features(candidate)
-            key = tuple(sorted(features))
-            if key not in self._seen:
-                self._seen.add(key)
-                yield False, features, weight
+            yield from self._new(candidate, weight)
+
+    def _new(self, candidate: Candidate, weight: float) -> Iterator[Sample]:
+        features = judge.features(candidate)
+        key = tuple(sorted(features))
+        if key not in self._seen:
+            self._seen.add(key)
+            yield False, features, weight
 
     def _field(self) -> str:
         return self._source.choice(_FIELDS).format(self._source.choice(_KEYS), self._values.decoy())
@@ -396,7 +407,15 @@ class Sampler:
                 with (gzip.open if file.suffix == ".gz" else open)(file, "rb") as opened:
                     data = opened.read(_LONGEST)
                 if b"\0" not in data and _is_text(data):
-                    yield from list(self.clean(data, _NATURAL))[:_MOST_OF_ONE]
+                    yield from list(self._natural(data))[:_MOST_OF_ONE]
+
+    def _natural(self, data: bytes) -> Iterator[Sample]:
+        """Yield the candidates of a file, few of those in the same frame."""
+        for start, _, candidate in self._candidates(data):
+            frame = data[max(0, start - _FRAME) : start]
+            self._frames[frame] += 1
+            if self._frames[frame] <= _MOST_OF_FRAME:
+                yield from self._new(candidate, _NATURAL)
 
     def of_catalogs(self, folder: Path) -> Iterator[Sample]:
         """Yield the candidates of the messages of programs in all languages."""

@@ -20,7 +20,7 @@ from dlpctl.detect.derived.characters import is_unseen, plain_forms, unseen_text
 from dlpctl.detect.derived.interface import DerivedText
 from dlpctl.detect.derived.marks import unboxed, unmarked, untagged
 from dlpctl.detect.derived.numerals import is_number, joined_groups, plain_number, unspaced
-from dlpctl.detect.derived.pieces import Pieces
+from dlpctl.detect.derived.pieces import Pieces, end_of_word, start_of_character
 from dlpctl.detect.derived.runs import (
     BOXED,
     COLOUR_NAMES,
@@ -152,13 +152,13 @@ def copy_around(data: bytes, runs: Iterable[Run]) -> tuple[bytes, Pieces]:
     copied = 0
     for start, end, decoded in runs:
         if not pieces.starts:
-            copy(_character(data, max(copied, start - _BEFORE)), start)
+            copy(start_of_character(data, max(copied, start - _BEFORE)), start)
         elif start - copied > _AFTER + _BEFORE:
-            after = _character(data, copied + _AFTER)
+            after = end_of_word(data, copied + _AFTER, start - _BEFORE)
             copy(copied, after)
             add(size, after, after, decoded=False)
             size += write(b"\n\n")
-            copy(_character(data, start - _BEFORE), start)
+            copy(start_of_character(data, start - _BEFORE), start)
         else:
             copy(copied, start)
         if decoded:
@@ -169,14 +169,8 @@ def copy_around(data: bytes, runs: Iterable[Run]) -> tuple[bytes, Pieces]:
             add(size, end, end, decoded=True)
         copied = end
     if copied:
-        copy(copied, _character(data, min(len(data), copied + _AFTER)))
+        copy(copied, end_of_word(data, copied + _AFTER, len(data)))
     return view.getvalue(), pieces
-
-
-def _character(data: bytes, position: int) -> int:
-    while position < len(data) and data[position] & 0xC0 == 0x80:
-        position += 1
-    return position
 
 
 def decoded_runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[Run]:
@@ -209,7 +203,7 @@ def decoded_runs(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[Run]
             if run[0] >= _BEYOND_ASCII and (blanks := decoded[: -len(decoded.lstrip(b" "))]):
                 after = first  # where a value starts
                 for _ in blanks:
-                    after = _character(data, after + 1)
+                    after = start_of_character(data, after + 1)
                 yield first, after, blanks
                 first, decoded = after, decoded[len(blanks) :]
             yield first, last, decoded

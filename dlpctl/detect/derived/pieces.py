@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from array import array
 
+from dlpctl.regex import lazy
 from dlpctl.texts.positions import positions
+
+_REST_OF_WORD = lazy(rb"[0-9A-Za-z+/=_-]{0,200}")
 
 
 class Pieces:
@@ -27,3 +30,16 @@ class Pieces:
         self.origins.append(origin)
         self.ends.append(end)
         self.decoded.append(decoded)
+
+
+def end_of_word(data: bytes, position: int, most: int) -> int:
+    """Return where a word ends that goes on at a position, so that no part of it is a value."""
+    rest = _REST_OF_WORD.match(data, min(position, most), most)
+    return start_of_character(data, rest.end() if rest else most)
+
+
+def start_of_character(data: bytes, position: int) -> int:
+    """Return the start of the first character from a position."""
+    while position < len(data) and data[position] & 0xC0 == 0x80:
+        position += 1
+    return position

@@ -126,6 +126,10 @@ def wordiness(value: str) -> float:
 
 
 PART = lazy(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+# Parts with vowels: hardly a generated value has no others.
+_NAME_OF_WORDS = lazy(r"[A-Z]?[a-z]*[aeiouy][a-z]*(?:[A-Z][a-z]*[aeiouy][a-z]*|[AEIOUY][a-z]+)+")
+# The path of an object, which ends in its number.
+_PATH_OF_OBJECT = lazy(r"(?:[a-z]{3,20}/|v\d/){1,6}[0-9a-f-]{32,36}")
 
 
 def is_made_of_words(value: str) -> bool:
@@ -167,7 +171,7 @@ def is_random(value: str) -> bool:
         return False
     if value.isalpha() and (value.islower() or value.isupper()) and len(value) < 16:
         return wordiness(value) < _UNREADABLE and not is_patterned(value)
-    if value.isdigit():
+    if value.isdigit() or _NAME_OF_WORDS.fullmatch(value):
         return False
     if not _HEX_OR_PREFIXED.fullmatch(value):
         wordy = wordiness(value)
@@ -308,6 +312,8 @@ def secret_or_uuid(value: str) -> bool:
     """A generated value or UUID, if the name indicates a key."""
     if len(value) <= 16 and _HEX.fullmatch(value):
         return False  # the id of a key or of a trace
+    if _PATH_OF_OBJECT.fullmatch(value):
+        return False
     if _NAMED_DIGEST.fullmatch(value) or value.rpartition(".")[2].lower() in _FILE_ENDINGS:
         return False
     return uuid(value) if is_uuid(value) else token(value)

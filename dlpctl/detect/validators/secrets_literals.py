@@ -26,7 +26,8 @@ TEMPLATE = lazy(
 CODE = lazy(
     r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\?\.|->)[A-Za-z_]\w*)+;?$"
     r"|\(\?|\\[dwsDWS]|[aA]-[zZ]|\[[\w^-]{2,}\]|^[A-Za-z_]\w*\[|\[\^|^\^|</|/>"
-    r"|&(?:(?:quot|lt|gt|nbsp|[lr]dquo)\b|#x?\d\d)"
+    r"|&(?:(?:quot|lt|gt|nbsp|[lr]dquo|[A-Za-z]{1,2}(?:acute|grave|uml|circ|cedil|tilde|lig))\b"
+    r"|#x?\d\d)"
     r"|^(?:process|os|System|ENV|env|config|settings|self|this|req|request|params|ctx|event|data"
     r"|props|state)[.\[]|;[\w.]+=|&\w+=|[)}\]];|^--?\w[\w-]*$|^(?:required|string|nullable)\|"
 )
@@ -81,9 +82,11 @@ _DESCRIBES = lazy(
 )
 _STATEMENTS = read_words("statements_about_passwords")
 _SHORTEST_STEM, _LONGEST_ENDING = 5, 4
-# The algorithm before a digest.
+# The algorithm before a digest, or the identifier of a trace.
 _DIGEST = lazy(
-    r"(?:[\w./:-]{1,200}@)?(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]", re.IGNORECASE
+    r"(?:[\w./:-]{1,200}@)?(?:sha-?[0-9]{1,3}|md5|blake2[bs]?|blake3|crc32)[:=-]"
+    r"|00-[0-9a-f]{32}-[0-9a-f]{16}-",
+    re.IGNORECASE,
 )
 # Numbers of a program: hexadecimal, versions and ranges of them, measures.
 PROGRAM_NUMBER = lazy(
@@ -100,7 +103,7 @@ _VERSIONED = lazy(r"[A-Z]{2,8}[^0-9A-Za-z]?\d{1,4}|[A-Za-z]+\d{1,3}\+")
 _RATIO, _DIGITS = lazy(r"\d{1,4}[/:]\d{1,4}"), lazy(r"[A-Za-z]\d{2}")
 # A number of an issue: Ticket#2026-4471.
 _NUMBERED = lazy(r"(?:ticket|issue|case|bug|order|task|job|build|room|pr)#[\d-]+", re.IGNORECASE)
-_NUMBERS = lazy(r"[0-9.,:/ -]+(?:[Ee][+-]?\d{1,3})?")
+_NUMBERS = lazy(r"[0-9.,:/ -]+(?:[Ee][+-]?\d{1,3}|T\d{2}[0-9:.]{0,16}Z?)?")
 # The sentence goes on in a script without blanks between words: `8文字以上です`.
 _SENTENCE_GOES_ON = lazy(r"[^A-Za-z]*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LATIN = lazy(r"[\x20-\x7e]+")

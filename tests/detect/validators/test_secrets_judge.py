@@ -80,5 +80,11 @@ def test_well_known_uuids_are_none() -> None:
         assert not judge.uuid(value)
 
 
+def test_the_path_of_an_object_is_none() -> None:
+    value = "6dc6d336e3fc4c0a951b5698cd1236ee"
+    assert judge.secret_or_uuid(value)
+    assert not judge.secret_or_uuid(f"v1/nodes/{value}")
+
+
 def test_every_validator_is_registered() -> None:
     assert {*secrets.JUDGED, *secrets.PROVEN} <= set(names())

@@ -49,6 +49,9 @@ def test_without_quotes_code_is_likelier(value: str) -> None:
         ("9f8c1c2e-1111-4222-8333-444455556666", False),
         ("arn:aws:secretsmanager:us-east-1:123456789012:secret:db", False),
         ("https://acme.example/oauth/token", False),
+        ("isoWeekYear", False),
+        ("2026-09-11T06:01:02Z", False),
+        (f"00-{'4bf92f3577b34da6' * 2}-00f067aa0ba902b7-01", False),
     ],
 )
 def test_secrets_are_generated(value: str, accepted: bool) -> None:
