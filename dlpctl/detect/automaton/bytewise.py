@@ -182,9 +182,11 @@ def _byte_class(ranges: Iterable[tuple[int, int]]) -> bytes:
     pairs = _joined(ranges)
     if not pairs:
         return b"[^\\x00-\\xff]"
-    if len(pairs) == 1 and pairs[0][0] == pairs[0][1]:
-        return b"\\x%02x" % pairs[0][0]
-    return b"[%s]" % b"".join(b"\\x%02x-\\x%02x" % pair for pair in pairs)
+    written = [
+        b"\\x%02x" % low + (b"-\\x%02x" % high if high > low else b"") for low, high in pairs
+    ]
+    is_one = len(pairs) == 1 and pairs[0][0] == pairs[0][1]
+    return written[0] if is_one else b"[%s]" % b"".join(written)
 
 
 def _sequences(ranges: Ranges) -> Iterator[tuple[Ranges, ...]]:
