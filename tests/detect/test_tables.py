@@ -104,6 +104,8 @@ TABLES = {
     "blank lines between rows": "name        Patient ID\n\n" + "".join(f"{b:12}{c}\n\n" for _, b, c in ROWS),
     "cells in lines": "Members\nid\nname\nPatient ID\n" + "".join("\n".join(row) + "\n" for row in ROWS),
     "cells in lines, apart": "name\n\nPatient ID\n\n" + "".join(f"{b}\n\n{c}\n\n" for _, b, c in ROWS),
+    "wrapped cells in lines below numbers": "No.\n\nname\n\nPatient\nid\n\n" + "".join(f"{a}\n\n" + b.replace(" ", "\n") + f"\n\n{c}\n\n" for a, b, c in ROWS),
+    "labels before all values": "".join(f"name\n\nemail\n\nPatient ID\n\n{b}\n\nnone\n\n{c}\n\nEnd.\n\n" for _, b, c in ROWS),
     "AsciiDoc": "|===\n|id |name\n|Patient ID\n\n" + "".join(f"|{a}\n|{b} |{c}\n\n" for a, b, c in ROWS) + "|===\n",
     "OpenAPI": "".join(f"patient_id:\n  type: string\n  example: '{c}'\n" for *_, c in ROWS),
     "elements of a page": "".join(f"<div class=a><h3>Patient ID</h3>\n<p>{c}</p></div>\n" for *_, c in ROWS),

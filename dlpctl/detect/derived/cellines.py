@@ -7,8 +7,8 @@ Only their columns tell them from prose: the cells of each have digits, letters 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice, takewhile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, islice, takewhile
 from typing import NamedTuple
 
 from dlpctl.detect.derived.cells import Cells
@@ -23,7 +23,10 @@ _LINE = lazy(rb"[ \t]*(\S[^\n]{0,63}?)[ \t\r]*(?:\n[ \t\r]*\n?|\Z)")
 _DIGIT, _LETTER = lazy(rb"[0-9]"), lazy(rb"[A-Za-z\x80-\xff]")
 _TOKEN = lazy(rb"\S+")
 _JOINTS = b" -_"
-_MOST_COLUMNS, _FEWEST_ROWS = 12, 2
+_OF_WORDS, _OF_DIGITS = (False, True), (True, False)
+"""The shapes of lines with letters only, and with digits only."""
+_MOST_COLUMNS, _FEWEST_COLUMNS, _FEWEST_ROWS, _ENOUGH_NAMED = 12, 2, 2, 3
+_LONGEST_CELL = 64
 _MOST_LINES = 64
 """The lines that tell how many columns a table has."""
 
@@ -31,6 +34,8 @@ _MOST_LINES = 64
 class _Line(NamedTuple):
     start: int
     text: bytes
+    is_apart: bool = True
+    """True below a blank line."""
 
     @property
     def shape(self) -> tuple[bool, bool]:
@@ -41,26 +46,84 @@ def _cells_in_lines(data: bytes, found: re.Match[bytes], words: HeaderWords) -> 
     """Yield the rows below the headers with which most lines are those of a table."""
     if not words.are_in(found[0]):
         return
-    lines = list(islice(_lines(data, found.start()), _MOST_LINES))
-    shapes = [line.shape for line in lines]
-    headers = list(takewhile(lambda line: not line.shape[0], lines))[:_MOST_COLUMNS]
-    names = [words.name(line.text) for line in headers]
-    sizes = [
-        (_cells_of_rows(shapes[first:], width, fewest), -width, first)
-        for first in range(len(headers))
-        for width in range(2, len(headers) - first + 1)
-        if (fewest := 1 if all(names[first:]) and first + width == len(headers) else _FEWEST_ROWS)
-    ]
-    size, width, first = max(sizes, default=(0, 0, 0))
-    names = names[first : first - width]
-    titles = {line.text.translate(None, _JOINTS) for line in headers[first : first - width]}
-    if not size or not any(names) or len(titles) < -width:
+    start = found.start()
+    tables = (
+        (_table(islice(each, _MOST_LINES), words), number)
+        for number, each in enumerate(_readings(data, start, words))
+    )
+    (length, _, first, names), number = max(tables, key=lambda each: (each[0][:2], each[1]))
+    if not length:
         return
-    row_shapes = shapes[first - width : first - 2 * width]
-    below = _lines(data, lines[first - width].start)
-    while (row := list(islice(below, -width))) and [line.shape for line in row] == row_shapes:
-        kept = [(name, *line) for name, line in zip(names, row, strict=True) if name]
+    below = islice(_readings(data, start, words)[number], first, None)
+    shapes: list[tuple[bool, bool]] = []
+    while row := list(islice(below, len(names))):
+        shapes = shapes or [line.shape for line in row]
+        if [line.shape for line in row] != shapes:
+            return
+        named = zip(names, row, strict=True)
+        kept = [(name, *line[:2]) for name, line in named if name]
         yield Cells(*map(list, zip(*kept, strict=True)))
+
+
+def _readings(
+    data: bytes, position: int, words: HeaderWords
+) -> tuple[Iterator[_Line], Iterator[_Line]]:
+    """Return the lines from a position on, and these with wrapped ones as one."""
+    return _lines(data, position), _unwrapped(data, position, words)
+
+
+def _unwrapped(data: bytes, position: int, words: HeaderWords) -> Iterator[_Line]:
+    """Yield cells: words go on in a line that starts with a small letter, and below the first blank
+    line in any line of words that is no header.
+    """
+    lines = _lines(data, position)
+    cell = next(lines, None)
+    if cell is None:  # too long
+        return
+    is_header = True
+    for line in lines:
+        is_header &= not line.is_apart
+        may_go_on = not line.is_apart and line.shape == _OF_WORDS and len(cell.text) < _LONGEST_CELL
+        is_further = not is_header and cell.shape == _OF_WORDS
+        if may_go_on and (line.text[:1].islower() or (is_further and not words.are_in(line.text))):
+            text = data[cell.start : line.start + len(line.text)].replace(b"\n", b" ")
+            cell = _Line(cell.start, text)
+        else:
+            yield cell
+            cell = line
+    yield cell
+
+
+def _table(lines: Iterable[_Line], words: HeaderWords) -> tuple[int, float, int, list[bytes]]:
+    """Return how long the rows are that look alike, the share of their headers that name something,
+    the first of their lines, and the name of each cell; there may be a number before each row.
+    """
+    lines = list(lines)
+    shapes = [line.shape for line in lines]
+    titles = [line.text for line in takewhile(lambda line: not line.shape[0], lines)]
+    names = [words.name(title) for title in titles[:_MOST_COLUMNS]]
+    best: tuple[int, float, int, list[bytes]] = (0, 0.0, 0, [])
+    for first, last in combinations(range(len(names) + 1), 2):
+        header = names[first:last]
+        if not any(header) or last - first < _FEWEST_COLUMNS or not _differ(titles[first:last]):
+            continue
+        number = [b""] * (shapes[last : last + 1] == [_OF_DIGITS])
+        for row in (number + header, header) if number else (header,):
+            if size := _size(shapes[last:], len(row), _fewest_rows(header)):
+                end = lines[last + size - 1]
+                length = end.start + len(end.text) - lines[last].start
+                best = max(best, (length, 1 - header.count(b"") / len(header), last, row))
+    return best
+
+
+def _fewest_rows(header: Sequence[bytes]) -> int:
+    """Return how many rows tell a table: one if most headers name something, the last one too."""
+    named = len(header) - header.count(b"")
+    return 1 if header[-1] and (named == len(header) or named >= _ENOUGH_NAMED) else _FEWEST_ROWS
+
+
+def _differ(titles: Sequence[bytes]) -> bool:
+    return len({title.translate(None, _JOINTS) for title in titles}) == len(titles)
 
 
 def _cells_between_blanks(
@@ -80,24 +143,26 @@ def _cells_between_blanks(
         shape = shape or shapes
         if shapes != shape or len(row) != len(names):
             break
-        kept = [(name, *each) for name, each in zip(names, row, strict=True) if name]
+        kept = [(name, *each[:2]) for name, each in zip(names, row, strict=True) if name]
         rows.append(Cells(*map(list, zip(*kept, strict=True))))
     if len(rows) >= fewest and any(digits for digits, _ in shape):
         yield from rows
 
 
-def _cells_of_rows(shapes: Sequence[tuple[bool, bool]], width: int, fewest: int) -> int:
-    """Return the number of cells in rows below headers that look like the first row."""
-    first = shapes[width : 2 * width]
-    rows = (shapes[at : at + width] for at in range(width, len(shapes) - width + 1, width))
+def _size(shapes: Sequence[tuple[bool, bool]], width: int, fewest: int) -> int:
+    """Return the number of cells in rows that look like the first one."""
+    first = shapes[:width]
+    rows = (shapes[at : at + width] for at in range(0, len(shapes) - width + 1, width))
     number = len(list(takewhile(first.__eq__, rows)))
     return number * width if number >= fewest and any(digits for digits, _ in first) else 0
 
 
 def _lines(data: bytes, position: int) -> Iterator[_Line]:
     """Yield the short lines from a position on, with no more than one blank line between them."""
+    is_apart = True
     while position < len(data) and (line := _LINE.match(data, position)):
-        yield _Line(line.start(1), line[1])
+        yield _Line(line.start(1), line[1], is_apart=is_apart)
+        is_apart = data.find(b"\n", data.find(b"\n", line.end(1)) + 1, line.end()) >= 0
         position = line.end()
 
 
