@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 
+from dlpctl.formats.interface import APART
 from dlpctl.regex import lazy
 
 Parts = Callable[[str], Iterable[tuple[str, int, int]]]
@@ -37,6 +39,10 @@ _OFFICE, _BLOCKS_OF_OFFICE = (
 """The usual prefixes of texts in the XML of Office and of Uniform Office Format, and the elements
 that are more than runs.
 """
+_DIGIT = lazy(r"[0-9]")
+_CELL = lazy(r"<t[dh]\b", re.IGNORECASE)
+_LONGEST_LINES = 100
+"""The characters of a block that is lines rather than a paragraph."""
 _GAPS = {"br": "\n", "lb": "\n", "line-break": "\n", "s": " ", "tab": " "}
 """Elements that show a line end or a space."""
 
@@ -82,6 +88,35 @@ def continuous_texts(source: str, parts: Parts, *, html: bool) -> Iterator[Conti
             yield text
             text = []
     yield text
+
+
+def short_lines(source: str, texts: Iterable[Continuous]) -> Iterator[tuple[int, int] | str]:
+    """Yield the short texts of blocks that follow each other, as the lines that a reader sees: a
+    postal address has a block for each. Lines without any digit read the same apart.
+    """
+    for lines in _blocks_in_a_row(source, texts):
+        spans = (item for item in lines if not isinstance(item, str))
+        if lines.count("\n") > 1 and any(_DIGIT.search(source, *span) for span in spans):
+            yield from lines
+            yield APART
+
+
+def _blocks_in_a_row(source: str, texts: Iterable[Continuous]) -> Iterator[Continuous]:
+    """Yield runs of short texts, each with a line end; cells of a table are not lines."""
+    lines: Continuous = []
+    last = 0
+    for text in texts:
+        spans = [item for item in text if not isinstance(item, str)]
+        if not spans:
+            continue
+        is_short = sum(end - start for start, end in spans) <= _LONGEST_LINES
+        if not is_short or _CELL.search(source, last, spans[0][0]):
+            yield lines
+            lines = []
+        if is_short:
+            lines += (*text, "\n")
+        last = spans[-1][1]
+    yield lines
 
 
 def _mixed_elements(source: str, parts: Parts) -> set[int]:

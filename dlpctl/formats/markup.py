@@ -21,7 +21,7 @@ from dlpctl.formats.betweenparts import (
     without_syntax,
 )
 from dlpctl.formats.characters import lines_of_characters
-from dlpctl.formats.continuous import continuous_texts
+from dlpctl.formats.continuous import continuous_texts, short_lines
 from dlpctl.formats.encoding import Decoded, Edit, spliced
 from dlpctl.formats.interface import ACROSS_TAGS, APART, Limits, Piece, Segment, View, too_deep
 from dlpctl.formats.markuptables import table_views
@@ -129,30 +129,26 @@ class Markup(TextFormat):
         """Return views of text that continues across tags, without the tags."""
         parts: list[Piece | str] = []
         joined: list[Piece | str] = []
+        read = partial(_pieces, readable)
         for group in continuous_texts(source, self._parts, html=self.html):
             if len(group) > 1:
-                pieces = [
-                    item
-                    if isinstance(item, str)
-                    else Piece(0, readable.offset_of(item[0]), readable.offset_of(item[1]))
-                    for item in group
-                ]
+                pieces = read(group)
                 parts += (*pieces, APART)
                 joined += joined_lines(pieces, segments)
         if parts:
             yield View(ACROSS_TAGS, parts, segments)
         if joined:
             yield View("across tags, lines joined", joined, segments)
+        texts = continuous_texts(source, self._parts, html=True) if self.html else ()
+        if lines := read(short_lines(source, texts)):
+            yield View("lines of blocks", lines, segments)
         if (
             "<!--" in source
             and self.html
             and (divided := [*self._divided_comments(source, readable)])
         ):
             yield View("paragraphs of comments", divided, segments)
-        characters = [
-            item if isinstance(item, str) else Piece(0, *map(readable.offset_of, item))
-            for item in lines_of_characters(source)
-        ]
+        characters = read(lines_of_characters(source))
         if characters:
             yield View("lines of characters", characters, segments)
         yield from self.table_views(source, readable, segments)
@@ -270,6 +266,12 @@ class Html(Markup):
             # a browser would show nothing
             return texts
         return texts if root is None else [*texts, *_leaves(root)]
+
+
+def _pieces(readable: Readable, text: Iterable[tuple[int, int] | str]) -> list[Piece | str]:
+    return [
+        item if isinstance(item, str) else Piece(0, *map(readable.offset_of, item)) for item in text
+    ]
 
 
 def _leaves(root: etree._Element) -> Iterator[str]:

@@ -263,6 +263,13 @@ def test_text_across_tags_reads_as_one() -> None:
     assert view(xml, "across tags").text.split() == ["x1"]
 
 
+def test_short_blocks_read_as_lines() -> None:
+    long = "x" * 101
+    source = f"<div>a<b>b</b></div>\n<p>c 1</p>{long}<p>d</p><p>e</p><td>f</td><td>2</td>"
+    html = format_named("html").extract(source.encode(), LIMITS)
+    assert view(html, "lines of blocks").text.split() == ["ab", "c", "1"]
+
+
 def test_lines_that_a_narrow_column_breaks_are_joined() -> None:
     lines = "Write to Ann Lee or to Bob at<br/>ann.lee@acme-cor<br/>p.example soon"
     html = format_named("html").extract(f"<p>{lines}<br/><br/> </p>".encode(), LIMITS)
