@@ -107,7 +107,7 @@ def test_speakers_in_lower_case_are_names_beside_a_given_name(library: Detector)
     ("text", "values"),
     [
         (
-            "4/3/26, 9:12 - Iratxe: hola, la clave del almacén?\n4/3/26, 9:14 - Gonzalo Taller: 5183",
+            "9:12 - Iratxe: hola, la clave del almacén?\n9:14 - Gonzalo Taller: 5183\n9:15 - Iratxe: vale",
             {"Gonzalo", "5183"},
         ),
         (

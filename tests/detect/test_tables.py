@@ -415,7 +415,6 @@ def test_a_table_within_a_json_string_is_read(library: Detector) -> None:
         "[Password]\n{}\n",
         "<dt><em>Password</em></dt>\n<dd>{}</dd>",
         '{{"full_name":"Ann Roe","password":"{}","mrn":"33884422"}}',
-        "{{\x1b[32m'password'\x1b[0m: \x1b[32m'{}'\x1b[0m}}\n",
     ],
 )
 def test_a_password_with_a_percent_sign_is_found_after_its_label(

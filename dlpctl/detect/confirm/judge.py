@@ -24,9 +24,8 @@ from dlpctl.detect.confirm.candidates import (
     candidates,
     window_at,
 )
-from dlpctl.detect.confirm.features import Candidate, around, context, decoded, within
+from dlpctl.detect.confirm.features import Candidate, around, context, within
 from dlpctl.detect.validators.remembered import remembered
-from dlpctl.detect.validators.secrets_literals import mixed_password
 from dlpctl.detect.validators.wordlists import read_rows
 from dlpctl.regex import lazy
 
@@ -100,12 +99,7 @@ def _is_result(data: bytes, start: int, end: int) -> bool:
 
 @remembered
 def _scored(window: Window) -> tuple[tuple[int, int, float], ...]:
-    assigned = assigned_value(window)
-    generated = assigned and mixed_password(decoded(window.text[slice(*assigned)]))
-    scored = [
-        (*each.value, _HIGHEST if generated and each.value == assigned else probability(each))
-        for each in candidates(window)
-    ]
+    scored = [(*each.value, probability(each)) for each in candidates(window)]
     return tuple(
         (start, end, min(int(100 * score) / 100, _HIGHEST))
         for start, end, score in scored
