@@ -40,7 +40,8 @@ def _labelled(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterat
     the reader looks for.
     """
     start = found.start(1)
-    labels = _FIRST_CELL.findall(data, start, start + _LONGEST_ROW)
+    end = data.find(b"\n\n", start, start + _LONGEST_ROW)
+    labels = _FIRST_CELL.findall(data, start, end if end >= 0 else start + _LONGEST_ROW)
     if not _WORDS.are_in(b"\n".join(labels)):
         return
     rows = islice(_rows(data, start), _MOST_ROWS)

@@ -39,7 +39,7 @@ GATE = (
 _ENTRY = lazy(rf"(?m)^({_PREFIX}|(?P<commit>{_COMMIT})|{_PLACE}|[+-])[^\n]*\n?".encode())
 _LOGGER = lazy(rb" ?[\w.$/-]{1,80}(?: ?:| -| \|) ")
 _VARIABLE = lazy(rf"[0-9]+|{_LEVEL} ?".encode())
-_MARK = lazy(rf"-\]\{{\+|\[-(?=[^\n\]]*-\])|(?<=[^\s-])-\]|\{{\+|\+\}}|{_COLOUR}".encode())
+_MARK = lazy(rf"-\]\{{\+|\[-(?=[^\n\]]{{0,200}}-\])|(?<=[^\s-])-\]|\{{\+|\+\}}|{_COLOUR}".encode())
 _ESCAPE = b"\x1b["
 _MARK_STARTS = _ESCAPE, b"{+"
 _OTHER = b"-]{+"

@@ -126,8 +126,12 @@ def wordiness(value: str) -> float:
 
 
 PART = lazy(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_CONSONANT = "[b-df-hj-np-tv-xz]"
 # Parts with vowels: hardly a generated value has no others.
-_NAME_OF_WORDS = lazy(r"[A-Z]?[a-z]*[aeiouy][a-z]*(?:[A-Z][a-z]*[aeiouy][a-z]*|[AEIOUY][a-z]+)+")
+_NAME_OF_WORDS = lazy(
+    rf"[A-Z]?{_CONSONANT}*[aeiouy][a-z]*"
+    rf"(?:[A-Z]{_CONSONANT}*[aeiouy][a-z]*|[AEIOUY]{_CONSONANT}+(?![a-z]))+"
+)
 # The path of an object, which ends in its number.
 _PATH_OF_OBJECT = lazy(r"(?:[a-z]{3,20}/|v\d/){1,6}[0-9a-f-]{32,36}")
 
