@@ -154,7 +154,7 @@ def score(pattern: Pattern, data: bytes, start: int, end: int) -> float:
     numbered.sort(key=lambda each: not each[0].startswith("*"))
     found = set(whole_words(data, first, last, numbered))
     of_others = {number for number in found if number >= size}
-    tell_subject = len(found - of_others) >= context.least_around and len(of_others) < 2
+    tell_subject = len(found - of_others) > 1 and len(of_others) < 2
     return context.score if tell_subject else pattern.score
 
 

@@ -108,11 +108,6 @@ _TABLES: dict[str, dict[str, Any]] = {
             "score": 0.7,
         },
     },
-    "subject-of-three": {
-        "regex": "[0-9]{3}z",
-        "score": 0.4,
-        "context": {"around": ["id", "key", "kis"], "least_around": 3, "score": 0.7},
-    },
     "with-keyword": {"regex": "[0-9]{2}[a-z]", "keywords": ["kis", "\u00e9t\u00e9"], "score": 0.7},
     "with-both": {
         "regex": "[a-z]{4}",

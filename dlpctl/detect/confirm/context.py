@@ -63,7 +63,6 @@ class ContextScorer:
             Subject(
                 finders(_words_regex(context.around, context.not_around))[0],
                 context.around + context.not_around,
-                context.least_around,
             )
             if context and context.around
             else None

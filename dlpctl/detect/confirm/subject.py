@@ -1,5 +1,5 @@
-"""The subject of a text: words further from a value than its context, two or more of which tell it,
-unless two others tell another subject.
+"""The subject of a text: words further from a value than its context, two of which tell it, unless
+two others tell another subject.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from dlpctl.detect.patterns.model import AROUND_AFTER, AROUND_BEFORE
 
 _JOINTS = b"\t\n\f\r _.-"
-_LEAST_OTHERS = 2
 _LONGEST = 64
 """Bytes that a word takes at most, with the characters around it."""
 
@@ -25,8 +24,21 @@ class _Word(NamedTuple):
     """The position of the character before the word."""
 
 
-_Words = tuple[_Word, ...]
-"""The last words that differ, in the order of the text."""
+class _Pair(NamedTuple):
+    other: _Word | None = None
+    """The last word that differs from `last`."""
+    last: _Word | None = None
+
+    def then(self, word: _Word) -> _Pair:
+        """Return the last two different words, of which this is the last."""
+        differs = self.last and self.last.entry != word.entry
+        return _Pair(self.last if differs else self.other, word)
+
+    def since(self, first: int) -> tuple[str, ...]:
+        """Return the words, if both are at or after a position."""
+        if self.other and self.last and self.other.start >= first:
+            return self.other.text, self.last.text
+        return ()
 
 
 class _Seen(NamedTuple):
@@ -35,23 +47,22 @@ class _Seen(NamedTuple):
     text: int
     """The hash of the text, which is not kept."""
     end: int
-    words: _Words = ()
-    against: _Words = ()
+    words: _Pair = _Pair()
+    against: _Pair = _Pair()
 
 
 class Subject:
-    """Finds different words of a subject around each value of a text.
+    """Finds two different words of a subject around each value of a text.
 
     Values come in the order of the text, so that each part of the text is searched once: a text
     that repeats a single word would cost each value a search of all repetitions.
     """
 
-    __slots__ = ("_endings", "_entries", "_least", "_seen", "_suffixes", "search")
+    __slots__ = ("_endings", "_entries", "_seen", "_suffixes", "search")
 
-    def __init__(self, search: Search, entries: tuple[str, ...], least: int) -> None:
+    def __init__(self, search: Search, entries: tuple[str, ...]) -> None:
         self.search = search
         """Finds words of the subject as group 1, words of other subjects as group 2."""
-        self._least = least
         words = {
             word.encode().translate(None, _JOINTS).decode(): entry
             for entry in reversed(entries)
@@ -63,8 +74,8 @@ class Subject:
         self._seen = _Seen(0, -1)
 
     def words(self, data: bytes, start: int, end: int) -> tuple[str, ...]:
-        """Return different words around a value, as many as tell the subject, or else none; none
-        either next to two different words of other subjects.
+        """Return two different words around a value, or else none; none either next to two
+        different words of other subjects.
         """
         first, stop = max(start - AROUND_BEFORE, 0), min(end + AROUND_AFTER, len(data))
         text, seen = hash(data), self._seen
@@ -77,27 +88,13 @@ class Subject:
             found_word = data[at:position].translate(None, _JOINTS).decode().lower()
             word = _Word(found_word, self._entry(found_word), found[0][0])
             if is_against:
-                against = _then(against, word, _LEAST_OTHERS)
+                against = against.then(word)
             else:
-                words = _then(words, word, self._least)
+                words = words.then(word)
         self._seen = _Seen(text, max(position, stop - _LONGEST), words, against)
-        if _since(against, first, _LEAST_OTHERS) or not _since(words, first, self._least):
-            return ()
-        return tuple(each.text for each in words)
+        return () if against.since(first) else words.since(first)
 
     def _entry(self, word: str) -> str:
         if word.endswith(self._suffixes):
             return next(self._endings[end] for end in self._suffixes if word.endswith(end))
         return self._entries.get(word, word)
-
-
-def _then(words: _Words, word: _Word, most: int) -> _Words:
-    """Return the last words that differ, of which `word` is the last."""
-    if words and words[-1].entry == word.entry:
-        return (*words[:-1], word)
-    return (*[each for each in words if each.entry != word.entry][1 - most :], word)
-
-
-def _since(words: _Words, first: int, least: int) -> bool:
-    """Return whether there are enough words, all at or after a position."""
-    return len(words) == least and words[0].start >= first

@@ -33,8 +33,7 @@ class Context(NamedTuple):
     not_in: tuple[str, ...] = ()
     """Regexes; a value at the end of a match of one has `against_score`."""
     around: tuple[str, ...] = ()
-    """Words of a subject: some of them, further away, are as good as one of `words` nearby."""
-    least_around: int = 2
+    """Words of a subject: two of them, further away, are as good as one of `words` nearby."""
     not_around: tuple[str, ...] = ()
     """Words of other subjects: two of them, and those of `around` are no evidence."""
 

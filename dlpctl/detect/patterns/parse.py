@@ -133,7 +133,6 @@ def _context(reader: _TableReader, shared: Fragments) -> Context:
         not_after=not_after,
         not_in=not_in,
         around=around,
-        least_around=reader.integer("least_around", 2, 9, default=2),
         not_around=not_around,
     )
 
