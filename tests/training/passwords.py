@@ -32,6 +32,8 @@ _SLOT = re.compile(r"\[\[(?:N:)?(\w+?)_?(\d*)l?\]\]|\{((?:hex|HEX|dig|uuid|UUID|
 _CHOICE = re.compile("⟨([^⟨⟩]*)⟩")
 _FIELD = re.compile(r"\{(\w+)\}")
 _PLAIN = re.compile(r"[\s'\"`$&:/\\;|<>()@%]")
+_QUOTED = re.compile(r"[\s'\"`:/\\<>()]|[$%][A-Za-z{(]")
+_QUOTES = "\"'`"
 _LETTERS = string.ascii_letters + string.digits
 _HEX = "0123456789abcdef"
 _LEET = str.maketrans("aeios", "4310$")
@@ -50,8 +52,8 @@ _LONGEST, _MOST_OF_ONE, _NATURAL = 400_000, 100, 9.0
 """The size of a file that is read, its candidates that are taken, and their weight."""
 _FRAME, _MOST_OF_FRAME = 20, 6
 """The bytes before a candidate in a file, and how many candidates with the same ones are taken."""
-_STEPS, _RATE, _DECAY, _BIAS = 160, 0.08, 2.0, 0.25
-"""The steps of the regression, their rate, the decay of weights, and the log-odds that are added."""
+_STEPS, _RATE, _DECAY = 160, 0.08, 2.0
+"""The steps of the regression, their rate, and the decay of weights."""
 
 Sample = tuple[bool, list[int], float]
 """True for a password, the features of a candidate, and its weight."""
@@ -84,8 +86,8 @@ class Values:
             return self._source.choice(self._source.choice(self._others))
         return self._source.choice(self._names if share > _ENGLISH else self._words)
 
-    def password(self) -> str:
-        """Return a value that a person or a generator chose."""
+    def password(self, no_part: re.Pattern[str] = _PLAIN) -> str:
+        """Return a value that a person or a generator chose, without what is no part of it."""
         source, word, other = self._source, self.word(), self.word()
         sign, joint = source.choice("!!!@#$._-*+%&?"), source.choice(["", "", "-", ".", "_", "-"])
         capital, digits = word.capitalize(), self._digits()
@@ -113,8 +115,23 @@ class Values:
             capital + other.capitalize() + digits + sign,
             f"{capital}-{other}-{self.word()}",
         ]
-        value = source.choice([*weak, *self._stronger(word, other, digits, sign)])
-        return value if 5 <= len(value) < 40 and not _PLAIN.search(value) else self.password()
+        known = self._of_known(source.choice(self.known), other)
+        value = source.choice([*weak, *known, *self._stronger(word, other, digits, sign)])
+        fits = 5 <= len(value) < 40 and not no_part.search(value)
+        return value if fits else self.password(no_part)
+
+    def _of_known(self, known: str, word: str) -> list[str]:
+        """Return what people make of the name of a program, an account or a system."""
+        digits, sign = str(self._source.randrange(10, 2030)), self._source.choice("!!@@#$%&*+")
+        leet = known.translate(_LEET)
+        return [
+            f"{known}{sign}{digits}",
+            f"{known.capitalize()}{sign}{digits}",
+            f"{known}{digits}{sign}",
+            f"{known.capitalize()}{digits}{sign}",
+            f"{leet}{sign}{word}" if leet != known else f"{known}{sign}{word}",
+            f"{known}{self._source.choice('_-.')}{word.translate(_LEET)}{digits[0]}",
+        ]
 
     def _stronger(self, word: str, other: str, digits: str, sign: str) -> list[str]:
         source = self._source
@@ -153,11 +170,11 @@ class Values:
             self._draw(_LETTERS + "!#%*+-_.?@=", source.randint(8, 20)),
         ]
 
-    def of_slot(self, name: str, size: str) -> str:
+    def of_slot(self, name: str, size: str, is_quoted: bool = False) -> str:
         """Return the value of a slot: a password, a number, a phrase, or anything generated."""
         count = int(size or 24)
         if name == "pw":
-            return self.password()
+            return self.password(_QUOTED if is_quoted else _PLAIN)
         if name == "word":
             word, mark = self.word(), self._source.choice("!!#$*")
             return self._source.choice([word, word, word, word.capitalize(), word + mark])
@@ -303,8 +320,11 @@ class Sampler:
         for slot in _SLOT.finditer(template):
             text += template[at : slot.start()]
             name = slot[1] or slot[3].rstrip("_" + string.digits)
+            ends = template[slot.start() - 1 : slot.start()], template[slot.end() : slot.end() + 1]
             value = self._values.of_slot(
-                name, slot[2] if slot[1] else slot[3][len(name) :].strip("_")
+                name,
+                slot[2] if slot[1] else slot[3][len(name) :].strip("_"),
+                is_quoted=ends[0] != "" and ends[0] in _QUOTES and ends[0] == ends[1],
             )
             start = len(text.encode())
             span = (start, start + len(value.encode()))
@@ -471,7 +491,6 @@ def fitted(samples: list[Sample]) -> Any:
         mean = 0.9 * mean + 0.1 * slope
         square = 0.99 * square + 0.01 * slope * slope
         weights -= _RATE * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
-    weights[[judge.number(side + "bias") for side in ("", "<")]] += _BIAS
     odds = weights[indices].sum(axis=1)
     found = odds > 0
     print(f"{len(samples)} samples, {int(wanted.sum())} passwords")

@@ -49,7 +49,8 @@ _LEET, _WORDS = lazy(r"\$[a-z]+\d+[a-z]+\d[a-z\d!]*"), lazy(r"[a-z]+")
 _CALLED = ("(", "[", ": ")
 """The text after the name of a function or an array, and after another label."""
 _ESCAPED = lazy(r"\\(?:u[0-9a-f]{4}|[nrt])")
-_IN_ADDRESS = lazy(r"://[\w.:-]{1,60}/[^\s?#]{0,60}\Z")
+_IN_ADDRESS = lazy(r"(?:://[\w.:-]{1,60}/[^\s?#]{0,60}|\w/[\w.-]{1,40}/)\Z")
+"""The start of the address of a page, or of the path of a file."""
 _STEM = secrets_literals.PASSWORD_STEM
 _OF_NUMBERS = lazy(r"pin|puk|code|wi-?fi|wlan|clave|senha")
 _CONTROL = lazy(r"[\x00-\x08\x0e-\x1f\x7f]")

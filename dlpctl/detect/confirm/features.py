@@ -18,6 +18,7 @@ _WORD, _LAST_WORD = lazy(r"[^\W\d_]+"), lazy(r"([^\W\d_]+)\W*$")
 _ENDING = lazy(r"[./#-][a-z]{0,4}\d{0,7}$")
 _AMOUNT = lazy(r"\d{1,3}([^\W\d_]+)")
 _AFTER_WORD = "!?*"
+_NUMBER_AFTER_AT = lazy(r"@\d+\W?$")
 _ENDS_IN_WORD = lazy(r"[^\W\d_]\s+$")
 _OF_WORD, _NOT_OF_WORD = lazy(r"\w"), lazy(r"\W")
 
@@ -175,6 +176,8 @@ def within(value: str, quote: str) -> Iterator[str]:
         yield "patterned"
     marks = set(_NOT_OF_WORD.findall(value))
     yield f"marks {''.join(sorted(marks))}"
+    if "@" in marks and _NUMBER_AFTER_AT.search(value):  # `root@2024`, unlike an address
+        marks.remove("@")
     for mark in marks:
         yield f"has {mark} {min(value.index(mark), 2)} {value[-1] == mark}"
     for word in words[:6]:

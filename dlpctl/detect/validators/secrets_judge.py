@@ -74,7 +74,7 @@ _CONSTANT = lazy(r"(?:[0-9A-Za-z]{1,20}[_-]){2,}[0-9A-Za-z]{1,20}")
 _SURELY_CONSTANT = -1.0
 # Words before a digest, as in the keys of caches and tasks, or its algorithm.
 _NAMED_DIGEST = lazy(
-    r"(?:(?:[a-z]{3,}-){2,}|(?:[a-z][a-z0-9]*-){3,})[0-9a-f]{32,64}"
+    r"(?:(?:[a-z]{3,}-){2,}|v[0-9]{1,3}-[a-z]{3,}-|(?:[a-z][a-z0-9]*-){3,})[0-9a-f]{32,64}"
     r"|sha-?[0-9]{1,3}-[0-9A-Za-z+/_-]{27,88}={0,2}"
 )
 # The name of a function in a binary, as compilers of Rust and C++ write it.
