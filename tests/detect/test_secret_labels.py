@@ -84,6 +84,7 @@ def test_a_password_may_be_words(detector: Detector, text: str) -> None:
         "password: hashedPassword\n",
         "PW = require('fs-minipass')",
         "['pwd', 'os']",
+        "man/ru/login.access.5, man/ru/lastlog.8, man/ru/porttime.5",
     ],
 )
 def test_code_in_the_place_of_a_value_is_not_a_secret(detector: Detector, text: str) -> None:

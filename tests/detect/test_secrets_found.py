@@ -68,6 +68,9 @@ Your recovery codes are:;3f9a1-77bc2-90d4e
 the password of the router in the attic is now "otter-falcon-12"
 guest wifi is marigoldlane btw
 password = "sunny.meadow"
+password: s3rver.cache
+if ($_POST['pass'] == 'Sunny_meadow7') {
+Use **admin** / **sunny4Meadow!** for the demo.
 DB_PASSWORD=sunny.meadow
 db:;  password: sunny.meadow
 spring.datasource.password=Sunny.meadow1210

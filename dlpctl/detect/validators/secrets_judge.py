@@ -126,6 +126,7 @@ def wordiness(value: str) -> float:
 
 
 PART = lazy(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_LEET, _LETTERS = lazy(r"\b[a-z]{1,8}[01345][a-z]{2,8}\b"), str.maketrans("01345", "oieas")
 _CONSONANT = "[b-df-hj-np-tv-xz]"
 # Parts with vowels: hardly a generated value has no others.
 _NAME_OF_WORDS = lazy(
@@ -134,6 +135,11 @@ _NAME_OF_WORDS = lazy(
 )
 # The path of an object, which ends in its number.
 _PATH_OF_OBJECT = lazy(r"(?:[a-z]{3,20}/|v\d/){1,6}[0-9a-f-]{32,36}")
+
+
+def has_leet_word(value: str) -> bool:
+    """Return whether a word of programs has a digit in the place of a letter: `r3dis`, `s3rver`."""
+    return any(part.translate(_LETTERS) in PROGRAM_WORDS for part in _LEET.findall(value))
 
 
 def is_made_of_words(value: str) -> bool:

@@ -103,8 +103,6 @@ _VERSIONED = lazy(r"[A-Z]{2,8}[^0-9A-Za-z]?\d{1,4}|[A-Za-z]+\d{1,3}\+")
 _RATIO, _DIGITS = lazy(r"\d{1,4}[/:]\d{1,4}"), lazy(r"[A-Za-z]\d{2}")
 # A number of an issue: Ticket#2026-4471.
 _NUMBERED = lazy(r"(?:ticket|issue|case|bug|order|task|job|build|room|pr)#[\d-]+", re.IGNORECASE)
-# A digit in the place of a letter: `r3dis`, `s3rver`.
-_LEET, _LETTERS = lazy(r"\b[a-z]{1,8}[01345][a-z]{2,8}\b"), str.maketrans("01345", "oieas")
 _NUMBERS = lazy(r"[0-9.,:/ -]+(?:[Ee][+-]?\d{1,3}|T\d{2}[0-9:.]{0,16}Z?)?")
 # The sentence goes on in a script without blanks between words: `8文字以上です`.
 _SENTENCE_GOES_ON = lazy(r"[^A-Za-z]*[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -265,11 +263,7 @@ def _is_surely_random(value: str) -> bool:
 
 def is_written_with_dots(value: str) -> bool:
     """Return whether what looks like member access is a password: `sunny.meadow`, `kVN8QW4t.O`."""
-    if (
-        _has_no_program_word(value)
-        or _is_surely_random(value)
-        or any(part.translate(_LETTERS) in judge.PROGRAM_WORDS for part in _LEET.findall(value))
-    ):
+    if _has_no_program_word(value) or _is_surely_random(value) or judge.has_leet_word(value):
         return True
     words = [part.lower() for part in judge.PART.findall(value) if len(part) > 2]
     return (
