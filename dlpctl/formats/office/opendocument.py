@@ -25,6 +25,7 @@ from dlpctl.formats.office.zipped import (
 from dlpctl.regex import lazy
 
 _MIMETYPE = b"application/vnd.oasis.opendocument."
+_MAIN_PARTS = {"content.xml", "styles.xml"}
 _MANIFEST = "META-INF/manifest.xml"
 _SIGNATURES = lazy(r"META-INF/.*signatures.*\.xml")
 _CELLS = {"table-cell", "covered-table-cell"}
@@ -77,7 +78,8 @@ class OpenDocument(ZippedDocument[_Plan]):
         )
 
     def plan(self, parts: Mapping[str, bytes]) -> _Plan:
-        if "content.xml" not in parts:
+        # A template of styles has no content.
+        if not _MAIN_PARTS & parts.keys():
             raise NotThisFormatError("the file is a ZIP archive, but no OpenDocument file")
         if b"encryption-data" in parts.get(_MANIFEST, b""):
             raise FormatError("the file is encrypted: save it without a password")
@@ -133,7 +135,7 @@ def _readings(part: str, data: bytes, limits: Limits) -> Iterator[Reading]:
 
 def _dialect_of(part: str) -> Dialect:
     name = PurePosixPath(part).name
-    if name in {"content.xml", "styles.xml"}:
+    if name in _MAIN_PARTS:
         return Dialect.OPEN_DOCUMENT
     if name in {"settings.xml", "manifest.xml"}:
         return Dialect.STYLES

@@ -81,6 +81,8 @@ class PackagePlan:
         for name in self._parts:
             found = MAIN.search(self.type_of(name))
             if found:
+                if ".binary." in found.string:
+                    raise FormatError("the workbook is binary (.xlsb): save it as .xlsx")
                 return FAMILIES[found[1] or "ms-excel"]
         return ""
 

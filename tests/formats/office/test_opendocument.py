@@ -176,6 +176,21 @@ def test_the_name_of_a_person_in_that_of_a_style_is_shown_a_second_time(files: F
     assert "Jane Roe" in "\n".join(files.read_again("odt", data))
 
 
+def test_an_identifier_that_may_be_a_name_is_shown(read: Callable[[bytes, str], Node]) -> None:
+    body = "<text:p xml:id='Wolfram'>kept</text:p><text:p xml:id='list7'/>"
+    shown = "\n".join(view.text for view in read(made("text", body), "a.odt").document.views)
+    assert "Wolfram" in shown
+    assert "list7" not in shown
+
+
+def test_a_template_of_styles_has_no_content(read: Callable[[bytes, str], Node]) -> None:
+    styles = f"<style:style {OTHER} style:name='{SSN}'/>"
+    data = made("text-template", "", {"styles.xml": styles})
+    document = read(data.replace(b"content.xml", b"another.xml"), "a.ott").document
+    assert document.format == "odt"
+    assert any(SSN in view.text for view in document.views)
+
+
 def test_an_encrypted_file_is_refused(read: Callable[[bytes, str], Node]) -> None:
     data = made("text", "", {"META-INF/manifest.xml": "<m><manifest:encryption-data/></m>"})
     with pytest.raises(FormatError, match="encrypted"):

@@ -50,6 +50,9 @@ REFUSED: dict[str, tuple[str, Callable[[Package], bytes]]] = {
     "a bomb": ("raise limits", lambda make: make("docx", DOCUMENT, {"word/x.xml": "<a>" + " " * (9 << 20) + "</a>"})),
     "too many parts": ("raise limits", lambda make: make("docx", DOCUMENT, {f"x/{n}.txt": "" for n in range(300)})),
     "nesting": ("nests deeper", lambda make: make("docx", DOCUMENT, {"word/x.xml": "<a>" * 5000 + "</a>" * 5000})),
+    "a binary workbook": ("save it as .xlsx", lambda make: make(
+        "docx", DOCUMENT, types={"word/document.xml": "application/vnd.ms-excel.sheet.binary.macroEnabled.main"},
+    )),
     "cut off": ("damaged", lambda make: make("docx", DOCUMENT)[:-40]),
 }  # fmt: skip
 
