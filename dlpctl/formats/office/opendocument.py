@@ -14,7 +14,7 @@ from dlpctl.formats.office.flow import Dialect, Flow
 from dlpctl.formats.office.foreign import without_files
 from dlpctl.formats.office.reading import Reading, Spot
 from dlpctl.formats.office.writing import source_edits
-from dlpctl.formats.office.xmltext import ATTRIBUTE, TOKEN, decoded, local
+from dlpctl.formats.office.xmltext import ATTRIBUTE, TOKEN, decoded, local, unescaped
 from dlpctl.formats.office.zipped import (
     NAME_HOLDS_VALUE,
     READ_BEFORE,
@@ -39,6 +39,11 @@ _TYPED = {
     "formula",
 }
 _ENTRY = lazy(r"<(?:\w+:)?file-entry\b[^>]*?(?:/>|>\s*</(?:\w+:)?file-entry\s*>)")
+
+_PICTURE = lazy(
+    r"<(?:\w+:)?image\b[^<>]*\bhref=\"(?:\./)?([^\"<>]*)\"[^<>]*"
+    r"(?:/>|(?<!/)>\s*(?:<(?:\w+:)?p\b[^<>]*/>\s*)?</(?:\w+:)?image\s*>)"
+)
 
 
 class _Plan:
@@ -103,7 +108,9 @@ class OpenDocument(ZippedDocument[_Plan]):
     def changed(self, wanted: Wanted[_Plan]) -> dict[str, bytes | None]:
         parts, gone = wanted.parts, wanted.plan.dropped() | wanted.gone
         changed: dict[str, bytes | None] = dict.fromkeys(gone)
-        for part in dict.fromkeys(part for part, _ in wanted.edits):
+        redrawn = {part for part in gone if part.startswith(self.redrawn)}
+        drawing = (part for part in parts if redrawn and PurePosixPath(part).name in _MAIN_PARTS)
+        for part in dict.fromkeys((*(part for part, _ in wanted.edits), *drawing)):
             if part == _MANIFEST:
                 raise CannotMaskError(NAME_HOLDS_VALUE)
             source = decoded(parts[part], part, doctype=True)
@@ -112,7 +119,15 @@ class OpenDocument(ZippedDocument[_Plan]):
                 leaves = reading.changed(wanted.edits.get((part, reading.layer), ()))
                 found += source_edits(source.text, reading.layer, leaves)
             changed[part] = source.encoded(
-                sorted(without_overlap([*found, *_as_texts(source.text, found)]))
+                sorted(
+                    without_overlap(
+                        [
+                            *found,
+                            *_as_texts(source.text, found),
+                            *_without_pictures(source.text, redrawn),
+                        ]
+                    )
+                )
             )
         if _MANIFEST in parts:
             manifest = decoded(parts[_MANIFEST], _MANIFEST, doctype=True)
@@ -140,6 +155,13 @@ def _dialect_of(part: str) -> Dialect:
     if name in {"settings.xml", "manifest.xml"}:
         return Dialect.STYLES
     return Dialect.PROPERTIES if name == "meta.xml" else Dialect.FOREIGN
+
+
+def _without_pictures(source: str, gone: set[str]) -> Iterator[TextEdit]:
+    """Remove references to pictures of objects that a copy lacks."""
+    for found in _PICTURE.finditer(source) if gone else ():
+        if unescaped(found[1]) in gone:
+            yield TextEdit(*found.span(), "")
 
 
 def _as_texts(source: str, edits: Sequence[TextEdit]) -> Iterator[TextEdit]:

@@ -56,6 +56,6 @@ def _six_digits(name: str, number: str) -> str:
     if number and name.lower() in {"gray", "grey"}:
         return "#" + _CHANNELS * f"{round(int(number) * 2.55) & 255:02x}"
     try:
-        return "#%02x%02x%02x" % ImageColor.getrgb(name + number)[:_CHANNELS]
+        return f"#{bytes(ImageColor.getrgb(name + number)[:_CHANNELS]).hex()}"
     except ValueError:
         return "?"

@@ -105,8 +105,11 @@ def test_a_picture_of_a_chart_that_shows_a_value_is_left_out(masked: Mask, parts
         "ObjectReplacements/Object 1": b"\0\1\2\3" + MAIL.encode() + b"\0",
         "META-INF/manifest.xml": manifest,
     }
-    copy = parts_of(masked(made("text", f"<text:p>{SSN}</text:p>", parts), "a.odt"))
+    frame = f"""<draw:frame {OTHER}><draw:object xlink:href="./Object 1"/><draw:image xlink:href="./ObjectReplacements/Object 1"/></draw:frame>"""
+    copy = parts_of(masked(made("text", f"<text:p>{SSN}{frame}</text:p>", parts), "a.odt"))
     assert "ObjectReplacements/Object 1" not in copy
+    assert b'"./Object 1"' in copy["content.xml"]
+    assert b"image" not in copy["content.xml"]
     assert b"Object 1" not in copy["META-INF/manifest.xml"]
 
 

@@ -149,6 +149,8 @@ REMOVED = {
     ),
     "a recording": ("word/media/media1.mp4", b"\0\0\0\x18ftypmp42" + bytes(range(256)) * 4),
     "a picture": ("word/media/image1.png", b"\x89PNG\r\n\x1a\n" + SSN.encode() * 9),
+    "a metafile": ("word/media/image1.emf", b"\1\0\0\0" + bytes(range(256)) * 4),
+    "an old metafile": ("word/media/image1.wmf", b"\xd7\xcd\xc6\x9a" + bytes(range(256)) * 4),
     "an unknown picture": ("word/media/image1.pict", bytes(range(256)) * 4),
 }
 
@@ -179,6 +181,8 @@ def test_an_unreadable_part_is_removed_from_the_copy(
     named = target.encode() in after["word/_rels/document.xml.rels"]
     assert named == (name in after) == (kind != "macros")
     assert ("word/_rels/vbaProject.bin.rels" in after) == (kind != "macros")
+    if "metafile" in kind:
+        assert format_named("metafile").sniff(after[name], "")
     if "picture" in kind:
         with Image.open(io.BytesIO(after[name])) as shown:
             assert shown.size == (1, 1)
