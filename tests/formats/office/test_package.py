@@ -140,6 +140,16 @@ def _edits(document: Document, find: Callable[[Document], Iterable[ViewEdit]]) -
     return list(edits_of(document, find(document)))
 
 
+def test_a_part_that_no_program_reads_may_be_any_file(
+    package: Package, files: Files, find: Callable[[Document], Iterable[ViewEdit]]
+) -> None:
+    node = files.open(package("docx", DOCUMENT, {"21401.xml": f"== {SSN} <a>"}), "a.docx")
+    assert not list(node.uninspected())
+    with zipfile.ZipFile(io.BytesIO(files.masked(node, find))) as copy:
+        assert SSN.encode() not in copy.read("21401.xml")
+        assert b"== " in copy.read("21401.xml")
+
+
 REMOVED = {
     "macros": ("word/vbaProject.bin", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(range(256)) * 4),
     "settings of a printer": ("word/printerSettings/printerSettings1.bin", bytes(range(256)) * 4),
