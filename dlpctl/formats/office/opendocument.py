@@ -1,4 +1,4 @@
-"""OpenDocument: texts, spreadsheets and presentations of LibreOffice and other programs."""
+"""OpenDocument, and the files of OpenOffice.org 1 that it descends from."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dlpctl.formats.office.zipped import (
 )
 from dlpctl.regex import lazy
 
-_MIMETYPE = b"application/vnd.oasis.opendocument."
+_MIMETYPE = b"application/vnd."
 _MAIN_PARTS = {"content.xml", "styles.xml"}
 _MANIFEST = "META-INF/manifest.xml"
 _SIGNATURES = lazy(r"META-INF/.*signatures.*\.xml")
@@ -70,15 +70,16 @@ class OpenDocument(ZippedDocument[_Plan]):
     metadata = r"(?:.*/)?meta\.xml"
     redrawn = ("ObjectReplacements/", "layout-cache")
 
-    def __init__(self, name: str, media_type: str, extensions: tuple[str, ...]) -> None:
+    def __init__(self, name: str, media_type: str, old: str, extensions: tuple[str, ...]) -> None:
         super().__init__(name, extensions)
-        self._mimetype = _MIMETYPE + media_type.encode()
+        types = f"oasis.opendocument.{media_type}", f"sun.xml.{old}"
+        self._mimetypes = [_MIMETYPE + each.encode() for each in types]
 
     def sniff(self, head: bytes, name: str) -> bool:
         if not head.startswith(b"PK\x03\x04"):
             return False
         # The type need not be the first entry, and may be compressed.
-        return self._mimetype in head[:256] or (
+        return any(each in head[:256] for each in self._mimetypes) or (
             _MANIFEST.encode() in head and name.lower().endswith(self.extensions)
         )
 
@@ -194,8 +195,8 @@ def _text_tag(tag: str) -> str:
 
 
 FORMATS = (
-    OpenDocument("odt", "text", (".odt", ".ott")),
-    OpenDocument("ods", "spreadsheet", (".ods", ".ots")),
-    OpenDocument("odp", "presentation", (".odp", ".otp")),
-    OpenDocument("odg", "graphics", (".odg", ".otg")),
+    OpenDocument("odt", "text", "writer", (".odt", ".ott", ".sxw", ".stw")),
+    OpenDocument("ods", "spreadsheet", "calc", (".ods", ".ots", ".sxc", ".stc")),
+    OpenDocument("odp", "presentation", "impress", (".odp", ".otp", ".sxi", ".sti")),
+    OpenDocument("odg", "graphics", "draw", (".odg", ".otg", ".sxd", ".std")),
 )

@@ -23,10 +23,15 @@ NAMES = " ".join(
 )
 
 
-def made(kind: str, body: str, parts: dict[str, str | bytes] | None = None) -> bytes:
+def made(
+    kind: str,
+    body: str,
+    parts: dict[str, str | bytes] | None = None,
+    family: str = "oasis.opendocument",
+) -> bytes:
     output = io.BytesIO()
     with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(zipfile.ZipInfo("mimetype"), f"application/vnd.oasis.opendocument.{kind}")
+        archive.writestr(zipfile.ZipInfo("mimetype"), f"application/vnd.{family}.{kind}")
         archive.writestr(
             "content.xml",
             f"<office:document-content {NAMES}><office:body>{body}</office:body></office:document-content>",
@@ -184,6 +189,13 @@ def test_an_identifier_that_may_be_a_name_is_shown(read: Callable[[bytes, str], 
     shown = "\n".join(view.text for view in read(made("text", body), "a.odt").document.views)
     assert "Wolfram" in shown
     assert "list7" not in shown
+
+
+def test_a_file_of_the_first_openoffice_is_read_alike(read: Callable[[bytes, str], Node]) -> None:
+    body = "<text:p>123-<text:span>45</text:span>-6789<text:tab-stop/>kept</text:p>"
+    document = read(made("writer", body, family="sun.xml"), "a.sxw").document
+    assert document.format == "odt"
+    assert any(f"{SSN}\tkept" in view.text for view in document.views)
 
 
 def test_a_template_of_styles_has_no_content(read: Callable[[bytes, str], Node]) -> None:
