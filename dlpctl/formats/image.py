@@ -30,7 +30,7 @@ from dlpctl.formats.interface import (
 from dlpctl.formats.ocr.ink import has_more_ink
 from dlpctl.formats.ocr.passes import look, look_sparsely
 from dlpctl.formats.ocr.views import add_unread, add_words
-from dlpctl.formats.pictures import heif, jpeg, sun
+from dlpctl.formats.pictures import heif, jpeg, sun, xpm
 from dlpctl.formats.pictures.kinds import (
     BESIDE,
     BY_PILLOW,
@@ -38,7 +38,6 @@ from dlpctl.formats.pictures.kinds import (
     KINDS,
     extensions_of_kind,
     icons_of,
-    is_plain_xpm,
 )
 from dlpctl.formats.pictures.metadata import hidden_strings, metadata_of
 from dlpctl.formats.pictures.painting import PlacedWord, marked_shapes, paint
@@ -213,7 +212,7 @@ def _account(document: Document, image: Image, data: bytes) -> None:
     is_exact = picture_kind.is_written and image.mode in EXACT
     if is_exact and _copy(image, {}) != data:
         _report_beside(document)
-    elif not is_exact and not (image.format == "XPM" and is_plain_xpm(data, image)):
+    elif not is_exact and not (image.format == "XPM" and xpm.is_plain(data, *image.size)):
         document.uninspected.append(Uninspected("picture", BESIDE))
 
 
@@ -256,6 +255,8 @@ def _opened(data: bytes, limits: Limits) -> Iterator[Image]:
 
         pi_heif.register_heif_opener()
         readers, data = (_HEIC,), heif.all_shown(data)
+    if data.startswith(xpm.START):
+        data = xpm.respelled(data)
     with warnings.catch_warnings():
         # Pillow's own limit is only a warning; ours is checked for each frame, before decoding.
         warnings.simplefilter("ignore")
@@ -285,7 +286,8 @@ def _frames(image: Image, limits: Limits) -> Iterator[Image]:
     is_icon = image.format == _ICON
     for frame in icons_of(image) if is_icon else ImageSequence.Iterator(image):
         _require_size(frame, limits)
-        yield frame
+        # Pillow converts shades that alpha has darkened to these only.
+        yield frame.convert("LA") if frame.mode == "La" else frame
 
 
 def _shown(image: Image, limits: Limits) -> Iterator[tuple[int, Image]]:

@@ -782,6 +782,14 @@ def test_words_in_many_shades_are_read_and_painted_over(
     assert chosen.mask(data, document, [], {}) != masked
 
 
+def test_shades_that_alpha_has_darkened_are_read() -> None:
+    entry = b"\x52\x01\x03\x00\x01\x00\x00\x00"
+    apart = encoded(Image.new("LA", (60, 60)), "TIFF")
+    data = apart.replace(entry + b"\x02", entry + b"\x01")
+    assert Image.open(io.BytesIO(data)).mode == "La"
+    assert not format_named("image").extract(data, LIMITS).uninspected
+
+
 def test_shades_that_are_no_numbers_are_refused() -> None:
     image = Image.new("F", (60, 60), float("nan"))
     with pytest.raises(FormatError, match="no numbers"):

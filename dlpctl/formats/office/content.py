@@ -84,7 +84,11 @@ def is_content(element: str, attribute: str, value: str) -> bool:
         or (attribute == "name" and _NUMBERED.fullmatch(value))
     ):
         return is_telling(value)
-    if attribute in _CONTENT or (attribute == "val" and element in _VALUED):
+    if (
+        attribute in _CONTENT
+        or (attribute == "val" and element in _VALUED)
+        or (attribute == "id" and value.isalpha())  # programs number theirs
+    ):
         return True
     if _NUMBER.fullmatch(value):
         return False

@@ -37,7 +37,15 @@ _GROUPS = {"p", "h", "si", "is", "rPh", "rt", "text"}
 _MORE_GROUPS = words("more groups in OpenDocument")
 _LEAVES = {"t", "delText", "instrText", "delInstrText"}
 _INSTRUCTIONS = {"instrText", "delInstrText"}
-_SEPARATORS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "line-break": "\n", "s": " "}
+_SEPARATORS = {
+    "tab": "\t",
+    "ptab": "\t",
+    "tab-stop": "\t",
+    "br": "\n",
+    "cr": "\n",
+    "line-break": "\n",
+    "s": " ",
+}
 _SUBSTITUTES = {*_SEPARATORS, *HYPHENS, SYMBOL, "fldChar"}
 _CHANGES = {"del": DELETED, "moveFrom": DELETED, "ins": INSERTED, "moveTo": INSERTED}
 _HIDING = {"vanish", "specVanish", "webHidden"}

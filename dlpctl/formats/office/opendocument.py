@@ -1,4 +1,4 @@
-"""OpenDocument: texts, spreadsheets and presentations of LibreOffice and other programs."""
+"""OpenDocument, and the files of OpenOffice.org 1 that it descends from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dlpctl.formats.office.flow import Dialect, Flow
 from dlpctl.formats.office.foreign import without_files
 from dlpctl.formats.office.reading import Reading, Spot
 from dlpctl.formats.office.writing import source_edits
-from dlpctl.formats.office.xmltext import ATTRIBUTE, TOKEN, decoded, local
+from dlpctl.formats.office.xmltext import ATTRIBUTE, TOKEN, decoded, local, unescaped
 from dlpctl.formats.office.zipped import (
     NAME_HOLDS_VALUE,
     READ_BEFORE,
@@ -24,7 +24,8 @@ from dlpctl.formats.office.zipped import (
 )
 from dlpctl.regex import lazy
 
-_MIMETYPE = b"application/vnd.oasis.opendocument."
+_MIMETYPE = b"application/vnd."
+_MAIN_PARTS = {"content.xml", "styles.xml"}
 _MANIFEST = "META-INF/manifest.xml"
 _SIGNATURES = lazy(r"META-INF/.*signatures.*\.xml")
 _CELLS = {"table-cell", "covered-table-cell"}
@@ -38,6 +39,11 @@ _TYPED = {
     "formula",
 }
 _ENTRY = lazy(r"<(?:\w+:)?file-entry\b[^>]*?(?:/>|>\s*</(?:\w+:)?file-entry\s*>)")
+
+_PICTURE = lazy(
+    r"<(?:\w+:)?image\b[^<>]*\bhref=\"(?:\./)?([^\"<>]*)\"[^<>]*"
+    r"(?:/>|(?<!/)>\s*(?:<(?:\w+:)?p\b[^<>]*/>\s*)?</(?:\w+:)?image\s*>)"
+)
 
 
 class _Plan:
@@ -64,20 +70,22 @@ class OpenDocument(ZippedDocument[_Plan]):
     metadata = r"(?:.*/)?meta\.xml"
     redrawn = ("ObjectReplacements/", "layout-cache")
 
-    def __init__(self, name: str, media_type: str, extensions: tuple[str, ...]) -> None:
+    def __init__(self, name: str, media_type: str, old: str, extensions: tuple[str, ...]) -> None:
         super().__init__(name, extensions)
-        self._mimetype = _MIMETYPE + media_type.encode()
+        types = f"oasis.opendocument.{media_type}", f"sun.xml.{old}"
+        self._mimetypes = [_MIMETYPE + each.encode() for each in types]
 
     def sniff(self, head: bytes, name: str) -> bool:
         if not head.startswith(b"PK\x03\x04"):
             return False
         # The type need not be the first entry, and may be compressed.
-        return self._mimetype in head[:256] or (
+        return any(each in head[:256] for each in self._mimetypes) or (
             _MANIFEST.encode() in head and name.lower().endswith(self.extensions)
         )
 
     def plan(self, parts: Mapping[str, bytes]) -> _Plan:
-        if "content.xml" not in parts:
+        # A template of styles has no content.
+        if not _MAIN_PARTS & parts.keys():
             raise NotThisFormatError("the file is a ZIP archive, but no OpenDocument file")
         if b"encryption-data" in parts.get(_MANIFEST, b""):
             raise FormatError("the file is encrypted: save it without a password")
@@ -101,7 +109,9 @@ class OpenDocument(ZippedDocument[_Plan]):
     def changed(self, wanted: Wanted[_Plan]) -> dict[str, bytes | None]:
         parts, gone = wanted.parts, wanted.plan.dropped() | wanted.gone
         changed: dict[str, bytes | None] = dict.fromkeys(gone)
-        for part in dict.fromkeys(part for part, _ in wanted.edits):
+        redrawn = {part for part in gone if part.startswith(self.redrawn)}
+        drawing = (part for part in parts if redrawn and PurePosixPath(part).name in _MAIN_PARTS)
+        for part in dict.fromkeys((*(part for part, _ in wanted.edits), *drawing)):
             if part == _MANIFEST:
                 raise CannotMaskError(NAME_HOLDS_VALUE)
             source = decoded(parts[part], part, doctype=True)
@@ -110,7 +120,15 @@ class OpenDocument(ZippedDocument[_Plan]):
                 leaves = reading.changed(wanted.edits.get((part, reading.layer), ()))
                 found += source_edits(source.text, reading.layer, leaves)
             changed[part] = source.encoded(
-                sorted(without_overlap([*found, *_as_texts(source.text, found)]))
+                sorted(
+                    without_overlap(
+                        [
+                            *found,
+                            *_as_texts(source.text, found),
+                            *_without_pictures(source.text, redrawn),
+                        ]
+                    )
+                )
             )
         if _MANIFEST in parts:
             manifest = decoded(parts[_MANIFEST], _MANIFEST, doctype=True)
@@ -133,11 +151,18 @@ def _readings(part: str, data: bytes, limits: Limits) -> Iterator[Reading]:
 
 def _dialect_of(part: str) -> Dialect:
     name = PurePosixPath(part).name
-    if name in {"content.xml", "styles.xml"}:
+    if name in _MAIN_PARTS:
         return Dialect.OPEN_DOCUMENT
     if name in {"settings.xml", "manifest.xml"}:
         return Dialect.STYLES
     return Dialect.PROPERTIES if name == "meta.xml" else Dialect.FOREIGN
+
+
+def _without_pictures(source: str, gone: set[str]) -> Iterator[TextEdit]:
+    """Remove references to pictures of objects that a copy lacks."""
+    for found in _PICTURE.finditer(source) if gone else ():
+        if unescaped(found[1]) in gone:
+            yield TextEdit(*found.span(), "")
 
 
 def _as_texts(source: str, edits: Sequence[TextEdit]) -> Iterator[TextEdit]:
@@ -170,8 +195,8 @@ def _text_tag(tag: str) -> str:
 
 
 FORMATS = (
-    OpenDocument("odt", "text", (".odt", ".ott")),
-    OpenDocument("ods", "spreadsheet", (".ods", ".ots")),
-    OpenDocument("odp", "presentation", (".odp", ".otp")),
-    OpenDocument("odg", "graphics", (".odg", ".otg")),
+    OpenDocument("odt", "text", "writer", (".odt", ".ott", ".sxw", ".stw")),
+    OpenDocument("ods", "spreadsheet", "calc", (".ods", ".ots", ".sxc", ".stc")),
+    OpenDocument("odp", "presentation", "impress", (".odp", ".otp", ".sxi", ".sti")),
+    OpenDocument("odg", "graphics", "draw", (".odg", ".otg", ".sxd", ".std")),
 )

@@ -13,6 +13,7 @@ from dlpctl.regex import lazy
 
 CONTENT_TYPES = "[Content_Types].xml"
 _XML_ENDINGS = (".xml", ".rels", ".vml")
+_XML_STARTS = b"<", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"
 _ZIP = b"PK\3\4"
 _SIGNATURES = "_xmlsignatures/"
 _THUMBNAIL, _SIGNATURE_ORIGIN = "/metadata/thumbnail", "/digital-signature/origin"
@@ -81,6 +82,8 @@ class PackagePlan:
         for name in self._parts:
             found = MAIN.search(self.type_of(name))
             if found:
+                if ".binary." in found.string:
+                    raise FormatError("the workbook is binary (.xlsb): save it as .xlsx")
                 return FAMILIES[found[1] or "ms-excel"]
         return ""
 
@@ -94,7 +97,9 @@ class PackagePlan:
 
     def is_xml(self, name: str) -> bool:
         if name.lower().endswith(_XML_ENDINGS):
-            return True
+            # A part that no program reads may be any file.
+            contents = self._parts.get(name, b"").lstrip()
+            return name.lower() in self._by_part or not contents or contents.startswith(_XML_STARTS)
         # A document within a document has the type of its main part.
         typed = self.type_of(name).lower().endswith(("+xml", "/xml"))
         return typed and not self._parts.get(name, b"").startswith(_ZIP)

@@ -64,6 +64,16 @@ BLANK_PICTURE = bytes.fromhex(
     "00000b4944415478da63f8cf000002010100a11e5c750000000049454e44ae426082"
 )
 """A transparent picture of one pixel (PNG)."""
+_BLANKS = {
+    ".wmf": bytes.fromhex(
+        "d7cdc69a00000000000001000100a00500000000b1520100090000030c0000000000030000000000030000000000"
+    ),
+    ".emf": bytes.fromhex(
+        f"0100000058{27 * '00'}{2 * '01000000'}20454d46000001006c0000000200000001"
+        f"{15 * '00'}{4 * '01000000'}0e00000014000000000000001000000014000000"
+    ),
+}
+"""Metafiles that draw nothing: Office does not open a PNG in their stead."""
 NAME_HOLDS_VALUE = "the name of a part of the file holds a value: rename it at its source"
 
 
@@ -209,7 +219,8 @@ class ZippedDocument(ABC, Generic[P]):
 
 def _empty(part: str) -> bytes:
     """Return the replacement of a removed part: a blank picture, or nothing."""
-    return BLANK_PICTURE if PurePosixPath(part).suffix.lower() in _PICTURES else b""
+    suffix = PurePosixPath(part).suffix.lower()
+    return _BLANKS.get(suffix, BLANK_PICTURE if suffix in _PICTURES else b"")
 
 
 def _plain(layer: str, text: str) -> Reading:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
 
 from dlpctl.formats.pdf import cmap as cmaps
 from dlpctl.formats.pdf import encodings
@@ -31,6 +32,8 @@ _LIGHT_ENCODINGS = ("StandardEncoding", "WinAnsiEncoding", "MacRomanEncoding", "
 
 
 def _contradict(text: str, named: str) -> bool:
+    # A ligature may be mapped to its letters.
+    named = normalize("NFKC", named)
     return text.isalnum() and named.isalnum() and text.isascii() and text.lower() != named.lower()
 
 

@@ -20,9 +20,6 @@ EXACT = {"1", "L", "LA", "P", "RGB", "RGBA", "I", "I;16"}
 """Modes in which a copy preserves every pixel."""
 BESIDE = "bytes beside the pixels"
 """The reason why a file that contains more than pixels is not inspected."""
-_QUOTED = lazy(rb'"([^"\n]*)"')
-_XPM_FRAME = lazy(rb"\s*static (?:const )?char ?\* ?\w{1,40}\[\] = \{[\s,]*\};?\s*")
-_XPM_COLOR = rb"(?s).{%d}(?:[ \t]+[cmg]4?[ \t]+(?:#[0-9A-Fa-f]{3,12}|[A-Za-z]{2,20}[0-9]{0,3}))+\s*"
 
 
 class PictureKind(NamedTuple):
@@ -72,23 +69,6 @@ def extensions_of_kind(head: bytes, name: str) -> tuple[str, ...]:
         ):
             return picture_kind.extensions
     return ()
-
-
-def is_plain_xpm(data: bytes, image: Image) -> bool:
-    """Return whether the source of an XPM has only colors and pixels; Pillow cannot write XPM."""
-    quoted = _QUOTED.findall(data)
-    header = quoted[0].split() if quoted else []
-    if len(header) != 4 or not all(map(bytes.isdigit, header)):
-        return False
-    colors, letters = int(header[2]), int(header[3])
-    is_color = re.compile(_XPM_COLOR % min(letters, 9)).fullmatch
-    rows = quoted[1 + colors :]
-    return (
-        len(rows) == image.height
-        and all(map(is_color, quoted[1 : 1 + colors]))
-        and all(len(row) == image.width * letters for row in rows)
-        and _XPM_FRAME.fullmatch(_QUOTED.sub(b"", data).replace(b"/* XPM */", b"", 1)) is not None
-    )
 
 
 def icons_of(image: Image) -> Iterator[Image]:

@@ -23,10 +23,15 @@ NAMES = " ".join(
 )
 
 
-def made(kind: str, body: str, parts: dict[str, str | bytes] | None = None) -> bytes:
+def made(
+    kind: str,
+    body: str,
+    parts: dict[str, str | bytes] | None = None,
+    family: str = "oasis.opendocument",
+) -> bytes:
     output = io.BytesIO()
     with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(zipfile.ZipInfo("mimetype"), f"application/vnd.oasis.opendocument.{kind}")
+        archive.writestr(zipfile.ZipInfo("mimetype"), f"application/vnd.{family}.{kind}")
         archive.writestr(
             "content.xml",
             f"<office:document-content {NAMES}><office:body>{body}</office:body></office:document-content>",
@@ -105,8 +110,11 @@ def test_a_picture_of_a_chart_that_shows_a_value_is_left_out(masked: Mask, parts
         "ObjectReplacements/Object 1": b"\0\1\2\3" + MAIL.encode() + b"\0",
         "META-INF/manifest.xml": manifest,
     }
-    copy = parts_of(masked(made("text", f"<text:p>{SSN}</text:p>", parts), "a.odt"))
+    frame = f"""<draw:frame {OTHER}><draw:object xlink:href="./Object 1"/><draw:image xlink:href="./ObjectReplacements/Object 1"/></draw:frame>"""
+    copy = parts_of(masked(made("text", f"<text:p>{SSN}{frame}</text:p>", parts), "a.odt"))
     assert "ObjectReplacements/Object 1" not in copy
+    assert b'"./Object 1"' in copy["content.xml"]
+    assert b"image" not in copy["content.xml"]
     assert b"Object 1" not in copy["META-INF/manifest.xml"]
 
 
@@ -174,6 +182,28 @@ def test_a_value_in_the_structure_is_masked(
 def test_the_name_of_a_person_in_that_of_a_style_is_shown_a_second_time(files: Files) -> None:
     data = made("text", f"<style:style {OTHER} style:name='Jane Roe'/>")
     assert "Jane Roe" in "\n".join(files.read_again("odt", data))
+
+
+def test_an_identifier_that_may_be_a_name_is_shown(read: Callable[[bytes, str], Node]) -> None:
+    body = "<text:p xml:id='Wolfram'>kept</text:p><text:p xml:id='list7'/>"
+    shown = "\n".join(view.text for view in read(made("text", body), "a.odt").document.views)
+    assert "Wolfram" in shown
+    assert "list7" not in shown
+
+
+def test_a_file_of_the_first_openoffice_is_read_alike(read: Callable[[bytes, str], Node]) -> None:
+    body = "<text:p>123-<text:span>45</text:span>-6789<text:tab-stop/>kept</text:p>"
+    document = read(made("writer", body, family="sun.xml"), "a.sxw").document
+    assert document.format == "odt"
+    assert any(f"{SSN}\tkept" in view.text for view in document.views)
+
+
+def test_a_template_of_styles_has_no_content(read: Callable[[bytes, str], Node]) -> None:
+    styles = f"<style:style {OTHER} style:name='{SSN}'/>"
+    data = made("text-template", "", {"styles.xml": styles})
+    document = read(data.replace(b"content.xml", b"another.xml"), "a.ott").document
+    assert document.format == "odt"
+    assert any(SSN in view.text for view in document.views)
 
 
 def test_an_encrypted_file_is_refused(read: Callable[[bytes, str], Node]) -> None:

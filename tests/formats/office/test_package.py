@@ -50,6 +50,9 @@ REFUSED: dict[str, tuple[str, Callable[[Package], bytes]]] = {
     "a bomb": ("raise limits", lambda make: make("docx", DOCUMENT, {"word/x.xml": "<a>" + " " * (9 << 20) + "</a>"})),
     "too many parts": ("raise limits", lambda make: make("docx", DOCUMENT, {f"x/{n}.txt": "" for n in range(300)})),
     "nesting": ("nests deeper", lambda make: make("docx", DOCUMENT, {"word/x.xml": "<a>" * 5000 + "</a>" * 5000})),
+    "a binary workbook": ("save it as .xlsx", lambda make: make(
+        "docx", DOCUMENT, types={"word/document.xml": "application/vnd.ms-excel.sheet.binary.macroEnabled.main"},
+    )),
     "cut off": ("damaged", lambda make: make("docx", DOCUMENT)[:-40]),
 }  # fmt: skip
 
@@ -137,6 +140,16 @@ def _edits(document: Document, find: Callable[[Document], Iterable[ViewEdit]]) -
     return list(edits_of(document, find(document)))
 
 
+def test_a_part_that_no_program_reads_may_be_any_file(
+    package: Package, files: Files, find: Callable[[Document], Iterable[ViewEdit]]
+) -> None:
+    node = files.open(package("docx", DOCUMENT, {"21401.xml": f"== {SSN} <a>"}), "a.docx")
+    assert not list(node.uninspected())
+    with zipfile.ZipFile(io.BytesIO(files.masked(node, find))) as copy:
+        assert SSN.encode() not in copy.read("21401.xml")
+        assert b"== " in copy.read("21401.xml")
+
+
 REMOVED = {
     "macros": ("word/vbaProject.bin", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(range(256)) * 4),
     "settings of a printer": ("word/printerSettings/printerSettings1.bin", bytes(range(256)) * 4),
@@ -146,6 +159,8 @@ REMOVED = {
     ),
     "a recording": ("word/media/media1.mp4", b"\0\0\0\x18ftypmp42" + bytes(range(256)) * 4),
     "a picture": ("word/media/image1.png", b"\x89PNG\r\n\x1a\n" + SSN.encode() * 9),
+    "a metafile": ("word/media/image1.emf", b"\1\0\0\0" + bytes(range(256)) * 4),
+    "an old metafile": ("word/media/image1.wmf", b"\xd7\xcd\xc6\x9a" + bytes(range(256)) * 4),
     "an unknown picture": ("word/media/image1.pict", bytes(range(256)) * 4),
 }
 
@@ -176,6 +191,8 @@ def test_an_unreadable_part_is_removed_from_the_copy(
     named = target.encode() in after["word/_rels/document.xml.rels"]
     assert named == (name in after) == (kind != "macros")
     assert ("word/_rels/vbaProject.bin.rels" in after) == (kind != "macros")
+    if "metafile" in kind:
+        assert format_named("metafile").sniff(after[name], "")
     if "picture" in kind:
         with Image.open(io.BytesIO(after[name])) as shown:
             assert shown.size == (1, 1)

@@ -746,6 +746,22 @@ def test_a_font_with_a_wrong_map_is_read_by_ocr(handmade, check, with_ocr, meant
     assert SSN in check(data).values
 
 
+def test_a_ligature_may_be_mapped_to_its_letters(handmade):
+    import pikepdf
+
+    made = handmade()
+    named = [pikepdf.Name.fi, pikepdf.Name.ff]
+    encoding = pikepdf.Dictionary(Differences=[1, *named])
+    mapped = "<01> <00660069>\n<02> <00660066>"
+    codes = f"1 begincodespacerange <00> <ff> endcodespacerange\n2 beginbfchar\n{mapped}\nendbfchar"
+    made.page.Resources.Font.F1.Encoding = encoding
+    made.page.Resources.Font.F1.ToUnicode = made.pdf.make_stream(codes.encode())
+    made.content("BT /F1 14 Tf 72 700 Td (e\\002ect \\001nal) Tj ET")
+    document = FORMAT.extract(made.save(), Limits())
+    assert "effect final" in document.segments[0].text
+    assert not document.uninspected
+
+
 def squares(drawn):
     from reportlab.graphics import renderPDF
     from reportlab.graphics.barcode.qr import QrCodeWidget

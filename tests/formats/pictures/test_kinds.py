@@ -122,12 +122,31 @@ def test_the_source_of_an_xpm_is_read_to_its_end() -> None:
     chosen = recognize(XPM, "a.xpm")
     assert not chosen.extract(XPM, LIMITS).uninspected
     for old, new in (
-        (b"};", b"};\n/* " + SSN.encode() + b" */"),
+        (b"};", b"};\n/* " + SSN.encode() + b"\n*/"),
         (b'"bbaa"', b'"bbaa",\n"' + SSN.encode() + b'"'),
-        (b"c #ffffff", b"c #ffffff s " + SSN.encode()),
         (b'"abab"', b'"abab' + SSN.encode() + b'"'),
     ):
         assert chosen.extract(XPM.replace(old, new), LIMITS).uninspected
+    for old, new in (
+        (b"};", b"};\n/* " + SSN.encode() + b" */"),
+        (b"c #ffffff", b"c #ffffff s " + SSN.encode()),
+    ):
+        document = chosen.extract(XPM.replace(old, new), LIMITS)
+        assert any(SSN in view.text for view in document.views)
+
+
+@pytest.mark.parametrize(
+    "colors",
+    [
+        (b"s night m black c #000000000000", b"c #FFF"),
+        (b"m white c black", b"c Gray100"),
+        (b"c None", b"g4 white"),
+    ],
+)
+def test_colors_of_an_xpm_have_many_spellings(colors: tuple[bytes, bytes]) -> None:
+    source = XPM.replace(b"c #000000", colors[0]).replace(b"c #ffffff", colors[1])
+    commented = source.replace(b'"abab"', b'/* pixels */\n"abab"').replace(b"2 1", b"2 1 0 0")
+    assert not format_named("image").extract(commented, LIMITS).uninspected
 
 
 def test_a_kind_that_cannot_be_written_is_not_masked() -> None:
