@@ -68,6 +68,7 @@ Your recovery codes are:;3f9a1-77bc2-90d4e
 the password of the router in the attic is now "otter-falcon-12"
 guest wifi is marigoldlane btw
 password = "sunny.meadow"
+password = Otter(71)Marble
 DB_PASSWORD=sunny.meadow
 db:;  password: sunny.meadow
 spring.datasource.password=Sunny.meadow1210

@@ -95,11 +95,8 @@ def _before_colon(words: list[Word], colon: int) -> tuple[int, int] | None:
     first = colon - 1
     while first and colon - first < _LONGEST_SPEAKER and words[first - 1].outline == "Xx":
         first -= 1
-    if not is_rare(words[first]):
-        return None
-    span = _rare_words(words, first, colon)
-    is_line = span[1] == colon and starts_line(words, first)
-    return span if is_line or _follows_time(words, first) else None
+    is_spoken = _follows_time(words, first) or (colon - first == 1 and starts_line(words, first))
+    return _rare_words(words, first, colon) if is_spoken and is_rare(words[first]) else None
 
 
 def _rare_words(words: list[Word], first: int, end: int) -> tuple[int, int]:
