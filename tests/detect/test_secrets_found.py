@@ -71,6 +71,7 @@ password = "sunny.meadow"
 password: s3rver.cache
 if ($_POST['pass'] == 'Sunny_meadow7') {
 Use **admin** / **sunny4Meadow!** for the demo.
+password = Otter(71)Marble
 DB_PASSWORD=sunny.meadow
 db:;  password: sunny.meadow
 spring.datasource.password=Sunny.meadow1210

@@ -77,6 +77,8 @@ NAMED = [
     ("We met Jean-Luc Picard and Claire Bailey-Ross.", ["Jean-Luc Picard", "Claire Bailey-Ross"]),
     ("Martin Luther King Jr. spoke.", ["Martin Luther King Jr."]),
     ("Regards,\nTom Hall", ["Tom Hall"]),
+    ("Combinado então.\nAbraço,\nLindomar\n", ["Lindomar"]),
+    ("Nice to meet you all.\nYours,\nTamsin Broadhurst\n", ["Tamsin Broadhurst"]),
     ("Cheers,\n\nPriya Raghunathan\n+1 415 555 0100", ["Priya Raghunathan"]),
     ('Cc: "Chen, Wei" <wc@example.com>', ["Chen, Wei"]),
     ("Hi Jordan, can you call Paris from HR?", ["Jordan", "Paris"]),

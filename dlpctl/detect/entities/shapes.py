@@ -326,7 +326,7 @@ def _starts_clause(words: list[Word], index: int) -> bool:
 
 def _in_signature(words: list[Word]) -> Iterator[tuple[int, int, float]]:
     """Thx, Raj: a name after the closing of a letter, at the end of its line; one in no list has
-    several words and a line of its own.
+    a line of its own, and several words where the closing does not start its line.
     """
     for index in range(len(words) - 1):
         if words[index].key not in CLOSINGS:
@@ -342,7 +342,8 @@ def _in_signature(words: list[Word]) -> Iterator[tuple[int, int, float]]:
         stop = name
         while stop < len(words) and stop - name < _MOST_SIGNED and is_rare(words[stop]):
             stop += 1
-        if stop - name > 1 and words[name - 1].is_line_break and _ends(words, stop):
+        least = 1 if starts_line(words, index) else 2
+        if stop - name >= least and words[name - 1].is_line_break and _ends(words, stop):
             yield name, stop, PAIRED
 
 

@@ -24,7 +24,7 @@ TEMPLATE = lazy(
 )
 # Code: calls, member access, operators, regular expressions, markup.
 CODE = lazy(
-    r"[\w\])]\(|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\?\.|->)[A-Za-z_]\w*)+;?$"
+    r"[\w\])]\((?!\d{1,4}\)\w)|\(\)|->|=>|::|&&|\|\||==[^=]|\+=.|^&?[A-Za-z_]\w*(?:(?:\?\.|->)[A-Za-z_]\w*)+;?$"
     r"|\(\?|\\[dwsDWS]|[aA]-[zZ]|\[[\w^-]{2,}\]|^[A-Za-z_]\w*\[|\[\^|^\^|</|/>"
     r"|&(?:(?:quot|lt|gt|nbsp|[lr]dquo|[A-Za-z]{1,2}(?:acute|grave|uml|circ|cedil|tilde|lig))\b"
     r"|#x?\d\d)"
