@@ -110,8 +110,8 @@ class Sections:
         return found if found is not None and found.is_verbatim and is_text else None
 
     def search(self, finder: Finder) -> PackedFindings | None:
-        """Return the findings in the sections and under the labels of columns; None if the two
-        overlap. The bytes of the file are freed if its text is enough.
+        """Return the findings in the sections and under the labels of columns; None if one spans
+        several segments. The bytes of the file are freed if its text is enough.
         """
         together = PackedFindings.of((), len(self.text))
         for section in self.all:
@@ -129,7 +129,7 @@ class Sections:
             if labelled is None:
                 return None
             more += labelled
-        return together.with_others(sorted(more, key=_order)) if more else together
+        return together.with_others(more) if more else together
 
     def forget_columns(self) -> None:
         """Free the views that only repeat others, once they were searched."""
@@ -224,8 +224,9 @@ class Sections:
 
 
 def _shown(document: Document) -> list[View]:
-    """Return the views that do not only repeat others."""
-    return [view for view in document.views if not (view.context and view.repeats)]
+    """Return the views that have text and do not only repeat others."""
+    views = document.views
+    return [view for view in views if view.count and not (view.context and view.repeats)]
 
 
 def _show_all_once(document: Document, views: Sequence[View]) -> bool:
@@ -300,10 +301,6 @@ def _crosses(section: Section, found: PackedFindings) -> bool:
         bisect_right(offsets, start) != bisect_right(offsets, end - 1)
         for start, end in zip(found.starts, found.ends, strict=True)
     )
-
-
-def _order(finding: Finding) -> tuple[int, float]:
-    return finding.start, -finding.score
 
 
 class _Columns(NamedTuple):

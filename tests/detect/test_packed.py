@@ -43,10 +43,23 @@ def test_the_better_score_of_a_finding_counts():
     assert list(found.with_others(others)) == [finding(0, 3, 0.7), finding(5, 8, 0.9)]
 
 
-def test_different_findings_must_not_overlap():
-    assert packed([finding(0, 3)]).with_others([finding(2, 4)]) is None
-    assert packed([finding(0, 3)]).with_others([finding(0, 3, sort="PHONE")]) is None
-    assert packed([]).with_others([finding(0, 3), finding(2, 4)]) is None
+def test_of_findings_that_overlap_the_surest_and_then_the_longest_is_kept():
+    found = packed([finding(0, 3), finding(4, 9, 0.9), finding(10, 13), finding(20, 22)])
+    others = [
+        finding(2, 4),  # no surer or longer than one before it
+        finding(8, 12, 0.6),  # surer than the one after it only
+        finding(20, 22, sort="PHONE"),  # the same place
+        finding(21, 25, sort="IBAN"),  # longer than both
+        finding(30, 33),
+        finding(32, 36),
+    ]
+    assert list(found.with_others(others)) == [
+        finding(0, 3),
+        finding(4, 9, 0.9),
+        finding(10, 13),
+        finding(21, 25, sort="IBAN"),
+        finding(32, 36),
+    ]
 
 
 def test_random_findings_are_merged_as_their_sorted_union():

@@ -26,7 +26,8 @@ PERSON_KEYS = frozenset(f"{who}_name" for who in OWNERS) | set_of(
     "prenom nom nombre apellido apellidos paterno materno nome cognome sobrenome apelido voornaam "
     "achternaam naam imie nazwisko fornamn efternamn fornavn efternavn etternavn etunimi sukunimi "
     "jmeno prijmeni meno priezvisko prenume keresztnev vezeteknev prezime fname lname patient "
-    "owner customer client employee assignee reporter author recipient sender cardholder beneficiary tenant attending physician policyholder policy_holder "
+    "owner customer client employee assignee reporter author recipient sender cardholder "
+    "beneficiary tenant attending physician policyholder policy_holder "
     "account_holder named_insured subscriber guarantor claimant plaintiff defendant respondent "
     "petitioner decedent borrower co_borrower lessee lessor grantor grantee payee"
 )
