@@ -165,9 +165,11 @@ class PackedFindings(Sequence[Finding]):
         self.ends[first:last] = others.ends
         self.sorts[first:last] = array(self.sorts.typecode, map(numbers.__getitem__, others.sorts))
 
-    def with_others(self, others: Iterable[Finding]) -> PackedFindings:
-        """Return these findings and others; of those that overlap, the surest, then the longest,
-        then the first is kept.
+    def with_others(self, others: Iterable[Finding]) -> tuple[PackedFindings, list[Finding]] | None:
+        """Return these findings and others, and those that are replaced by several in them.
+
+        Of findings that overlap, the surest, then the longest, then the first is kept. None if they
+        overlap in a chain that none of them spans, unless those that are kept cover it.
         """
         rivals = [(each.start, each.end, self._sort_of(each), False) for each in others]
         met: set[int] = set()
@@ -177,14 +179,23 @@ class PackedFindings(Sequence[Finding]):
         rivals += ((self.starts[at], self.ends[at], self.sorts[at], True) for at in met)
         rivals.sort(key=_start_of)
         together, before = self._empty(), 0
+        replaced: list[Finding] = []
         for some in _clusters(rivals):
             first = bisect_left(self.starts, some[0][0], before)
             together._take(self, before, first)
             before = first + sum(is_own for *_, is_own in some)
-            for start, end, sort, _ in some if len(some) == 1 else self._best(some):
+            kept = self._best(some)
+            if uncovered := [each for each in some if not _covers(kept, each)]:
+                widest = max(uncovered, key=lambda each: each[1] - each[0])
+                start, end, sort, _ = widest
+                if start > some[0][0] or any(each[1] > end for each in some):
+                    return None
+                name, category, score, pattern_id, _ = self.listed[sort]
+                replaced.append(Finding(name, category, start, end, score, pattern_id))
+            for start, end, sort, _ in kept:
                 together._append(start, end, sort)
         together._take(self, before, len(self))
-        return together
+        return together, replaced
 
     def _take(self, others: PackedFindings, first: int, last: int) -> None:
         """Add a range of findings of the same sorts."""
@@ -194,6 +205,8 @@ class PackedFindings(Sequence[Finding]):
 
     def _best(self, rivals: list[_Rival]) -> list[_Rival]:
         """Return the best of overlapping findings, in order."""
+        if len(rivals) == 1:
+            return rivals
         listed = self.listed
         kept: list[_Rival] = []
         for each in sorted(
@@ -230,6 +243,13 @@ def _unknown(pattern: int) -> Finding:
 
 def _start_of(rival: _Rival) -> int:
     return rival[0]
+
+
+def _covers(kept: list[_Rival], each: _Rival) -> bool:
+    """Return whether a finding is within one of those that are kept, which are in order."""
+    start, end, _, _ = each
+    at = bisect_right(kept, start, key=_start_of)
+    return at > 0 and kept[at - 1][1] >= end
 
 
 def _clusters(rivals: Iterable[_Rival]) -> Iterator[list[_Rival]]:
