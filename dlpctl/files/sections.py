@@ -231,9 +231,8 @@ class Sections:
 
 
 def _shown(document: Document) -> list[View]:
-    """Return the views that have text and do not only repeat others."""
-    views = document.views
-    return [view for view in views if view.count and not (view.context and view.repeats)]
+    """Return the views that do not only repeat others."""
+    return [view for view in document.views if not (view.context and view.repeats)]
 
 
 def _show_all_once(document: Document, views: Sequence[View]) -> bool:
