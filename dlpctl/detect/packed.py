@@ -210,7 +210,7 @@ class PackedFindings(Sequence[Finding]):
         listed = self.listed
         kept: list[_Rival] = []
         for each in sorted(
-            rivals, key=lambda one: (-listed[one[2]].score, one[0] - one[1], not one[3])
+            rivals, key=lambda each: (-listed[each[2]].score, each[0] - each[1], not each[3])
         ):
             start, end, _, _ = each
             at = bisect_left(kept, start, key=_start_of)
