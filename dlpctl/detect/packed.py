@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, overload
 
@@ -18,6 +18,8 @@ _FEW = 1 << 8
 _FURTHER = -1_000
 """The numbers of patterns that are unknown to the detector start here and descend."""
 _new = tuple.__new__
+_Rival = tuple[int, int, int, bool]
+"""The start, the end and the sort of a finding, and whether it was known before others."""
 
 
 class Sort(NamedTuple):
@@ -163,42 +165,59 @@ class PackedFindings(Sequence[Finding]):
         self.ends[first:last] = others.ends
         self.sorts[first:last] = array(self.sorts.typecode, map(numbers.__getitem__, others.sorts))
 
-    def with_others(self, others: Sequence[Finding]) -> PackedFindings | None:
-        """Return these findings and others, in order; None if different ones overlap."""
-        added = self._empty()
-        added.sorts = array("I")  # of which these may still get more
-        indexes: list[int] = []
-        raised: dict[int, int] = {}
-        """The sorts of findings that others give a better score."""
-        for finding in others:
-            start, end, score = finding.start, finding.end, finding.score
-            sort = self._sort_of(finding)
-            known = start, end, self.listed[sort].pattern
-            if added and added.ends[-1] > start:
-                if known != added._known(-1):
-                    return None
-                continue  # the first has the best score
-            at = bisect_left(self.starts, start)
-            if at < len(self) and known == self._known(at):
-                if score > self.listed[raised.get(at, self.sorts[at])].score:
-                    raised[at] = sort
-                continue
-            if (at and self.ends[at - 1] > start) or (at < len(self) and self.starts[at] < end):
-                return None
-            added._append(start, end, sort)
-            indexes.append(at)
-        together = self._empty()
-        sorts = self.sorts[:]
-        for at, sort in raised.items():
-            sorts[at] = sort
-        _merge(self.starts, added.starts, indexes, together.starts)
-        _merge(self.ends, added.ends, indexes, together.ends)
-        _merge(sorts, array(sorts.typecode, added.sorts), indexes, together.sorts)
-        return together
+    def with_others(self, others: Iterable[Finding]) -> tuple[PackedFindings, list[Finding]] | None:
+        """Return these findings and others, and those that are replaced by several in them.
 
-    def _known(self, at: int) -> tuple[int, int, int]:
-        """Return the span and the pattern of a finding."""
-        return self.starts[at], self.ends[at], self.listed[self.sorts[at]].pattern
+        Of findings that overlap, the surest, then the longest, then the first is kept. None if they
+        overlap in a chain that none of them spans, unless those that are kept cover it.
+        """
+        rivals = [(each.start, each.end, self._sort_of(each), False) for each in others]
+        met: set[int] = set()
+        for start, end, _, _ in rivals:
+            low = bisect_right(self.ends, start)
+            met.update(range(low, bisect_left(self.starts, end, low)))
+        rivals += ((self.starts[at], self.ends[at], self.sorts[at], True) for at in met)
+        rivals.sort(key=_start_of)
+        together, before = self._empty(), 0
+        replaced: list[Finding] = []
+        for some in _clusters(rivals):
+            first = bisect_left(self.starts, some[0][0], before)
+            together._take(self, before, first)
+            before = first + sum(is_own for *_, is_own in some)
+            kept = self._best(some)
+            if uncovered := [each for each in some if not _covers(kept, each)]:
+                widest = max(uncovered, key=lambda each: each[1] - each[0])
+                start, end, sort, _ = widest
+                if start > some[0][0] or any(each[1] > end for each in some):
+                    return None
+                name, category, score, pattern_id, _ = self.listed[sort]
+                replaced.append(Finding(name, category, start, end, score, pattern_id))
+            for start, end, sort, _ in kept:
+                together._append(start, end, sort)
+        together._take(self, before, len(self))
+        return together, replaced
+
+    def _take(self, others: PackedFindings, first: int, last: int) -> None:
+        """Add a range of findings of the same sorts."""
+        self.starts.extend(others.starts[first:last])
+        self.ends.extend(others.ends[first:last])
+        self.sorts.extend(others.sorts[first:last])
+
+    def _best(self, rivals: list[_Rival]) -> list[_Rival]:
+        """Return the best of overlapping findings, in order."""
+        if len(rivals) == 1:
+            return rivals
+        listed = self.listed
+        kept: list[_Rival] = []
+        for each in sorted(
+            rivals, key=lambda each: (-listed[each[2]].score, each[0] - each[1], not each[3])
+        ):
+            start, end, _, _ = each
+            at = bisect_left(kept, start, key=_start_of)
+            is_free = at == 0 or kept[at - 1][1] <= start
+            if is_free and (at == len(kept) or kept[at][0] >= end):
+                kept.insert(at, each)
+        return kept
 
     def to_bytes(self) -> bytes:
         sorts = json.dumps([(sort.pattern, sort.score) for sort in self.listed])
@@ -222,11 +241,26 @@ def _unknown(pattern: int) -> Finding:
     raise KeyError(pattern)
 
 
-def _merge(these: array[int], others: array[int], indexes: Sequence[int], into: array[int]) -> None:
-    """Insert each of the others before its index in `these`."""
-    before = 0
-    for index, other in zip(indexes, others, strict=True):
-        into.extend(these[before:index])
-        into.append(other)
-        before = index
-    into.extend(these[before:])
+def _start_of(rival: _Rival) -> int:
+    return rival[0]
+
+
+def _covers(kept: list[_Rival], each: _Rival) -> bool:
+    """Return whether a finding is within one of those that are kept, which are in order."""
+    start, end, _, _ = each
+    at = bisect_right(kept, start, key=_start_of)
+    return at > 0 and kept[at - 1][1] >= end
+
+
+def _clusters(rivals: Iterable[_Rival]) -> Iterator[list[_Rival]]:
+    """Yield the findings that overlap in a chain together, of all in order."""
+    cluster: list[_Rival] = []
+    reach = 0
+    for each in rivals:
+        if each[0] >= reach and cluster:
+            yield cluster
+            cluster = []
+        cluster.append(each)
+        reach = max(reach, each[1])
+    if cluster:
+        yield cluster

@@ -163,7 +163,7 @@ class LongText:
         stage("masking")
         if any(operator == "token" for operator in self._operators()):
             return None  # tokens are numbered by a single process
-        repeated = self._repeated()
+        repeated = [*self._repeated(), *self._replaced()]
         return_freed_memory()
         made = self._masked_text(repeated, masker) or self._masked_by_edits(
             files, repeated, masker, cleaning=cleaning
@@ -273,6 +273,14 @@ class LongText:
             for each in places_of(originals, opened, self.checker.processes)
             if at(each.start) is at(each.end - 1)
         ]
+
+    def _replaced(self) -> Iterator[FindingDecision]:
+        """Yield the findings that others replaced, of which the rest must not remain either."""
+        for item in self.checker.ruling(self.text, self._sections.replaced).ruled:
+            name, category, start, end, *_ = item.finding
+            is_allowed = item.verdict.action is Action.ALLOW
+            if not is_allowed or self._hidden.hold(name, category, self.text[start:end]):
+                yield item
 
     def _masked_spans(self) -> Iterator[tuple[int, int]]:
         if all(verdict.action is not Action.ALLOW for verdict in self._listed):

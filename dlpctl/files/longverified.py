@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from dlpctl.errors import FormatError
@@ -73,7 +73,7 @@ class CopyDetection:
             return _UNVERIFIED
         if copy is None or found is None:
             return _UNVERIFIED
-        allowed = self._allowed(copy.sections.text, found)
+        allowed = self._allowed(copy.sections.text, chain(found, copy.sections.replaced))
         if allowed is None:
             return _UNVERIFIED
         sorts = [
@@ -83,7 +83,7 @@ class CopyDetection:
         return b"".join([json.dumps(sorts).encode(), b"\n", *hashes])
 
     def _allowed(
-        self, text: str, found: Sequence[Finding]
+        self, text: str, found: Iterable[Finding]
     ) -> dict[tuple[str, Category], TextHashes] | None:
         allowed: dict[tuple[str, Category], TextHashes] = {}
         for chunk in _chunks(found):
@@ -146,7 +146,7 @@ def _known(reading: CopyReading | None) -> CopyReading | None:
     return reading
 
 
-def _chunks(found: Sequence[Finding]) -> Iterator[list[Finding]]:
+def _chunks(found: Iterable[Finding]) -> Iterator[list[Finding]]:
     findings = iter(found)
     while chunk := list(islice(findings, _CHUNK)):
         yield chunk

@@ -73,6 +73,8 @@ class Sections:
         self.text = _APART.join(section.view.text for section in sections)
         self.formats = [each.document.format for each in node.walk()]
         """The formats of the file and of those within it."""
+        self.replaced: list[Finding] = []
+        """The findings that several ones in columns replaced; a copy must not show them either."""
         self._columns = columns
         self._starts = [section.start for section in sections]
 
@@ -110,8 +112,9 @@ class Sections:
         return found if found is not None and found.is_verbatim and is_text else None
 
     def search(self, finder: Finder) -> PackedFindings | None:
-        """Return the findings in the sections and under the labels of columns; None if the two
-        overlap. The bytes of the file are freed if its text is enough.
+        """Return the findings in the sections and under the labels of columns; None if one spans
+        several segments, or they overlap in a chain. The bytes of the file are freed if its text is
+        enough.
         """
         together = PackedFindings.of((), len(self.text))
         for section in self.all:
@@ -129,7 +132,11 @@ class Sections:
             if labelled is None:
                 return None
             more += labelled
-        return together.with_others(sorted(more, key=_order)) if more else together
+        result = together.with_others(more) if more else (together, [])
+        if result is None:
+            return None
+        together, self.replaced = result
+        return together
 
     def forget_columns(self) -> None:
         """Free the views that only repeat others, once they were searched."""
@@ -300,10 +307,6 @@ def _crosses(section: Section, found: PackedFindings) -> bool:
         bisect_right(offsets, start) != bisect_right(offsets, end - 1)
         for start, end in zip(found.starts, found.ends, strict=True)
     )
-
-
-def _order(finding: Finding) -> tuple[int, float]:
-    return finding.start, -finding.score
 
 
 class _Columns(NamedTuple):

@@ -185,7 +185,8 @@ def views_of_cells(
     """Yield the views of cells, whose parts are ranges of the readable text."""
     text = segments[0].text
     reader = _TableReader(text)
-    yield _view("cells of tables", reader.parts(cells), segments)
+    if (shown := _view("cells of tables", reader.parts(cells), segments)).count:
+        yield shown
     for name, rows in (("rows of groups", rows_of_groups), ("labelled rows", labelled_rows)):
         if parts := list(rows(reader.rows, text)):
             yield _view(name, parts, segments)

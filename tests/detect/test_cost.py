@@ -234,6 +234,14 @@ def test_names_in_rows_take_few_calls(library: Detector) -> None:
     assert counted < 25_000, counted
 
 
+def test_names_in_objects_of_json_lines_take_few_calls(library: Detector) -> None:
+    source = random.Random(3)
+    people = [{"full_name": full_name(source), "mail": "a.b@c.example"} for _ in range(200)]
+    lines = "".join(json.dumps(each) + "\n" for each in people)
+    counted = calls_for_a_kilobyte(library, lines.encode())
+    assert counted < 2_700, counted
+
+
 def test_a_repeated_value_is_judged_once(library: Detector) -> None:
     source = random.Random(3)
     values = ["".join(source.choices(string.ascii_letters, k=9)) + "_7" for _ in range(200)]

@@ -21,6 +21,11 @@ def packed(findings):
     return found
 
 
+def merged(mine, others):
+    together, replaced = mine.with_others(others)
+    return list(together), replaced
+
+
 def in_order(findings):
     return sorted(findings, key=lambda one: (one.start, -one.score))
 
@@ -28,7 +33,7 @@ def in_order(findings):
 def test_others_are_put_in_their_places():
     found = packed([finding(0, 3), finding(10, 12, sort="PHONE")])
     others = [finding(4, 6, sort="IBAN"), finding(12, 14), finding(20, 21, sort="NAME")]
-    assert list(found.with_others(others)) == [
+    assert merged(found, others)[0] == [
         finding(0, 3),
         finding(4, 6, sort="IBAN"),
         finding(10, 12, sort="PHONE"),
@@ -40,13 +45,33 @@ def test_others_are_put_in_their_places():
 def test_the_better_score_of_a_finding_counts():
     found = packed([finding(0, 3, 0.5), finding(5, 8, 0.9)])
     others = [finding(0, 3, 0.7), finding(5, 8, 0.6)]
-    assert list(found.with_others(others)) == [finding(0, 3, 0.7), finding(5, 8, 0.9)]
+    assert merged(found, others) == ([finding(0, 3, 0.7), finding(5, 8, 0.9)], [])
 
 
-def test_different_findings_must_not_overlap():
-    assert packed([finding(0, 3)]).with_others([finding(2, 4)]) is None
-    assert packed([finding(0, 3)]).with_others([finding(0, 3, sort="PHONE")]) is None
-    assert packed([]).with_others([finding(0, 3), finding(2, 4)]) is None
+def test_of_findings_that_overlap_the_surest_and_then_the_longest_is_kept():
+    found = packed([finding(0, 3), finding(4, 9, 0.9), finding(20, 22)])
+    others = [
+        finding(1, 2, 0.4),  # within a surer one
+        finding(4, 9, sort="PHONE"),  # the same place
+        finding(19, 25, sort="IBAN"),  # longer
+        finding(20, 22, 0.4),
+        finding(30, 33, sort="PHONE"),
+        finding(30, 33),  # no better than the one before
+    ]
+    kept = [
+        finding(0, 3),
+        finding(4, 9, 0.9),
+        finding(19, 25, sort="IBAN"),
+        finding(30, 33, sort="PHONE"),
+    ]
+    assert merged(found, others) == (kept, [])
+
+
+def test_a_finding_that_surer_ones_replace_is_returned_if_it_spans_them():
+    cells = [finding(0, 4, 0.9), finding(5, 8, 0.8)]
+    across = finding(0, 9, 0.6, "IBAN")
+    assert merged(packed([across, finding(20, 22)]), cells) == ([*cells, finding(20, 22)], [across])
+    assert packed([finding(0, 7, 0.6), finding(20, 22)]).with_others(cells) is None
 
 
 def test_random_findings_are_merged_as_their_sorted_union():
@@ -59,7 +84,7 @@ def test_random_findings_are_merged_as_their_sorted_union():
         taken = {one.start for one in mine}
         more = [finding(*cell, 0.6) for cell in cells if cell[0] not in taken]
         more = [one for one in more if chance.random() < 0.5]
-        assert list(packed(mine).with_others(more)) == in_order([*mine, *more])
+        assert merged(packed(mine), more) == (in_order([*mine, *more]), [])
 
 
 def test_any_findings_can_be_packed():
@@ -94,7 +119,7 @@ def test_more_sorts_of_findings_than_a_byte_counts():
     assert list(found) == findings
     found.replace(0, 10, packed(findings[:10]))
     assert list(found) == findings
-    assert list(packed(findings[:250]).with_others(findings[250:])) == findings
+    assert merged(packed(findings[:250]), findings[250:]) == (findings, [])
 
 
 def test_an_end_of_two_blocks_is_replaced():

@@ -245,6 +245,23 @@ LABELLED = [
     ("Full name & MRN \\\\\n\\midrule\nUzo Xyzzq & 1 \\\\\n", ["Uzo Xyzzq"], []),
     ("Phone\tFull name\tMarguerite Okonjo\nSSN\t497\t468\n", ["Marguerite Okonjo"], []),
     ("Patient\tDoctor\tFull name\tHome Town\nx\ty\tz\tz\n", [], []),
+    ("nome,apelido\nAna,Xyzzq\nRui,Vrxyl\n", ["Ana", "Xyzzq", "Rui", "Vrxyl"], []),
+    ("id;Straße\n1;Zum Xyzzq 5\n2;Am Vrxyl 7\n", [], ["Zum Xyzzq 5", "Am Vrxyl 7"]),
+    (
+        "".join(f'{{"common_name": "{tree}"}}\n' for tree in ("Sweet William", "Elm", "Douglas Fir")),
+        [],
+        [],
+    ),
+    (
+        "".join(f'{{"name": "{name}", "note": "for Ana Li"}}\n' for name in ("Tom Hall", "ACME", "Mars")),
+        ["Tom Hall", *["Ana Li"] * 3],
+        [],
+    ),
+    (
+        "".join(f'{{"name": "{name}"}}\n' for name in ("apollo", "Mars", "jupiter", "saturn")),
+        [],
+        [],
+    ),
 ]  # fmt: skip
 
 

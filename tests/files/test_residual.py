@@ -151,3 +151,8 @@ def test_values_are_searched_for_together_as_each_alone() -> None:
     values = ["Maria\n Lopez", "ΝΙΚΟΣ ΣΑΣ", "İzmir", "STRASSE ẞ", "", " 12  34 ", "Νικος"]
     assert all_as_searched(values) == [as_searched(value) for value in values]
     assert all_as_searched([]) == []
+
+
+def test_the_text_of_json_lines_is_shown_once():
+    document = Files().open(b'{"name": "Maria Lopez"}\n{"name": "Peter"}\n', "a.jsonl").document
+    assert [view.repeats for view in document.views] == [False]

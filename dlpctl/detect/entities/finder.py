@@ -7,7 +7,15 @@ from pathlib import Path
 
 from dlpctl.detect.automaton.gates import MayMatch
 from dlpctl.detect.confirm.code_density import SHORT, dense
-from dlpctl.detect.entities import addresses, label_keys, labelled, replies, roles, shapes
+from dlpctl.detect.entities import (
+    addresses,
+    label_keys,
+    labelled,
+    objectlines,
+    replies,
+    roles,
+    shapes,
+)
 from dlpctl.detect.entities.boundaries import complete, split_lines, trim, written_span
 from dlpctl.detect.entities.crf.model import LABELS, Model
 from dlpctl.detect.entities.crf.sequence import Sequencer, Tagged, Word
@@ -78,6 +86,7 @@ class NameTagger:
         known = known or Known()
         headers = [end - 2 for index, end in matches if PATTERNS[index].evidence == "header"]
         cells, known.header = labelled.cells_of(text, headers, known.header, self._flags)
+        objectlines.add_cells(text, cells, self._flags)
         for cell in labelled.cells_found(cells):
             self._remember(text, cell, known.names)
         regions = self._regions.regions(text, matches, code, cells.settled())

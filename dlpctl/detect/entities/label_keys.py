@@ -23,9 +23,11 @@ OWNERS = set_of(
 )
 PERSON_KEYS = frozenset(f"{who}_name" for who in OWNERS) | set_of(
     "surname forename firstname lastname fullname vorname nachname familienname nom_de_famille "
-    "prenom nom nombre apellido apellidos paterno materno nome cognome sobrenome voornaam "
-    "achternaam naam fname lname patient owner customer client employee assignee reporter author "
-    "recipient sender cardholder beneficiary tenant attending physician policyholder policy_holder "
+    "prenom nom nombre apellido apellidos paterno materno nome cognome sobrenome apelido voornaam "
+    "achternaam naam imie nazwisko fornamn efternamn fornavn efternavn etternavn etunimi sukunimi "
+    "jmeno prijmeni meno priezvisko prenume keresztnev vezeteknev prezime fname lname patient "
+    "owner customer client employee assignee reporter author recipient sender cardholder "
+    "beneficiary tenant attending physician policyholder policy_holder "
     "account_holder named_insured subscriber guarantor claimant plaintiff defendant respondent "
     "petitioner decedent borrower co_borrower lessee lessor grantor grantee payee"
 )
@@ -44,7 +46,8 @@ ADDRESS_KEYS = set_of(
     "address street street_address address1 address2 address_1 address_line1 address_line_1 addr "
     "home_address mailing_address postal_address shipping_address billing_address delivery_address "
     "work_address residence residential_address location_address adresse anschrift strasse "
-    "direccion domicilio calle indirizzo via endereco morada rua adres straat full_address "
+    "direccion domicilio calle indirizzo via endereco morada rua adres straat adress gatuadress "
+    "gateadresse osoite katuosoite ulica ulice adresa lakcim full_address "
     "customer_address patient_address"
 )
 NAMES_OF_ANYTHING = set_of("name names nom nombre nome naam")
@@ -88,7 +91,7 @@ def labels(text: str, first: int, stop: int) -> Iterator[re.Match[str]]:
 def key_of(label: str) -> str:
     """Return a label without case, accents and separators: `FIRST-NAME` is `first_name`."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label)
-    return "_".join(_KEY.findall(normalize(spaced)))
+    return "_".join(_KEY.findall(normalize(spaced.casefold())))
 
 
 def names_person(key: str) -> bool:

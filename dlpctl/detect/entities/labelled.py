@@ -135,6 +135,11 @@ def is_address(value: str) -> bool:
     )
 
 
+def is_mail(value: str) -> bool:
+    """Return whether a value is a mail address."""
+    return "@" in value and _MAIL.fullmatch(value) is not None
+
+
 class Cells:
     """The cells of a text's tables, by the labels of their columns."""
 
@@ -145,12 +150,19 @@ class Cells:
         """
         self.sure: set[tuple[int, int]] = set()
         """Names of several words, each of which is a known name."""
-        self.mails: list[tuple[int, int]] = []
-        """Cells that are a mail address."""
+        self.nameless: list[tuple[int, int]] = []
+        """Cells that are mail addresses or initials, and labels within rows."""
+
+    def add_column(self, text: str, key: str, column: list[tuple[int, int]], flags: Flags) -> None:
+        """Add the cells that fit the label of their column."""
+        type_name, spans = fitting_column(text, key, column, flags)
+        self.known.update(dict.fromkeys(spans, type_name))
+        if type_name == "PERSON_NAME":
+            self.sure.update(fitting_cells(text, spans, partial(is_full_name, flags=flags)))
 
     def settled(self) -> list[tuple[int, int]]:
         """Return the cells that the tagger need not judge."""
-        return sorted([*self.known, *self.mails])
+        return sorted([*self.known, *self.nameless])
 
 
 def cells_of(
@@ -224,25 +236,19 @@ def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> 
             if number in columns:
                 columns[number] += [(at, at + len(cell)) for cell, at in placed if cell]
             else:
-                cells.mails += [
-                    (at, at + len(cell))
-                    for cell, at in placed
-                    if "@" in cell and _MAIL.fullmatch(cell)
-                ]
+                cells.nameless += [(at, at + len(cell)) for cell, at in placed if is_mail(cell)]
     is_of_things = not BESIDE_THINGS.isdisjoint(header.keys)
     for number, column in columns.items():
         key = header.keys[number]
         if is_of_things and key in NAMES_OF_ANYTHING:
-            type_name, spans = "", column
+            cells.known.update(dict.fromkeys(column, ""))
         else:
-            type_name, spans = fitting_column(text, key, column, flags)
-        cells.known.update(dict.fromkeys(spans, type_name))
-        if type_name == "PERSON_NAME":
-            cells.sure.update(fitting_cells(text, spans, partial(_is_full_name, flags=flags)))
+            cells.add_column(text, key, column, flags)
     return last
 
 
-def _is_full_name(value: str, flags: Flags) -> bool:
+def is_full_name(value: str, flags: Flags) -> bool:
+    """Return whether a value is several words that are known as names."""
     words = _WORDS.findall(value)
     return len(words) > 1 and all(_is_known(flags(word)) for word in words)
 

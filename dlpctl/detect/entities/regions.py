@@ -87,7 +87,7 @@ class RegionFinder:
                 break  # everything is tagged
             while part < len(settled) and settled[part][1] < end - 1:
                 part += 1
-            if part < len(settled) and settled[part][0] < end - 1:
+            if part < len(settled) and settled[part][0] <= end - 1:
                 continue
             around = self._context_of(index, text, end, code)
             if around:

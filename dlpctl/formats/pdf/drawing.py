@@ -164,6 +164,11 @@ class Drawing:
         self.curves += operation.operator in CURVES
         self.modules.see(operation, matrix)
 
+    def add(self, show: Show) -> None:
+        """Add text, after the shapes that it is written on."""
+        self.shows.append(show)
+        self.modules.see_words(*show.matrix[4:])
+
 
 def words_of(raw: bytes) -> str:
     """Return a string of a PDF as text."""

@@ -25,6 +25,8 @@ class Modules:
 
     def __init__(self) -> None:
         self.count = 0
+        self._last: list[Point] = []
+        """The box of the last shape, if it was counted."""
         self._width = 1.0
         self._box: list[Point] = []
         """The lower left and upper right corner of the path so far; empty if it is no module."""
@@ -45,7 +47,9 @@ class Modules:
             if len(numbers) == 4:
                 sides = abs(numbers[2]), abs(numbers[3])
                 across, along = _scales(matrix)
-                self.count += _LEAST <= min(sides[0] * across, sides[1] * along) <= _MOST
+                corner = numbers[0] + numbers[2], numbers[1] + numbers[3]
+                box = _extended([apply(matrix, *numbers[:2])] * 2, apply(matrix, *corner))
+                self._count(box, _LEAST <= min(sides[0] * across, sides[1] * along) <= _MOST)
         else:
             self._end(matrix)
             if operation.operator == b"m" and len(numbers) == 2:
@@ -56,8 +60,20 @@ class Modules:
             (left, bottom), (right, top) = self._box
             least, width = min(right - left, top - bottom), self._width * max(_scales(matrix))
             is_line = least == 0 and left + bottom < right + top
-            self.count += _LEAST <= least <= _MOST or (is_line and _LEAST_STROKE <= width <= _MOST)
+            is_stroke = is_line and _LEAST_STROKE <= width <= _MOST
+            self._count(self._box, _LEAST <= least <= _MOST or is_stroke)
             self._box = []
+
+    def _count(self, box: list[Point], is_module: bool) -> None:
+        self.count += is_module
+        self._last = box if is_module else []
+
+    def see_words(self, x: float, y: float) -> None:
+        """Follow text that starts at a point: a shape that it is written on is no module."""
+        if self._last:
+            (left, bottom), (right, top) = self._last
+            self.count -= left <= x <= right and bottom <= y <= top
+            self._last = []
 
 
 def _extended(box: list[Point], point: Point) -> list[Point]:

@@ -208,7 +208,7 @@ class _Interpreter:
                 )
                 count += measure.codes
         self._walker.budget.spend(glyphs=count)
-        drawing.shows.append(
+        drawing.add(
             Show(
                 self._key,
                 operation.start,

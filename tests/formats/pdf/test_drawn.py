@@ -11,8 +11,11 @@ from dlpctl.errors import CannotMaskError
 from dlpctl.formats.interface import Edit, Limits
 from dlpctl.formats.pdf import FORMAT
 from dlpctl.formats.pdf.content import operations
+from dlpctl.formats.pdf.drawing import Budget
 from dlpctl.formats.pdf.modules import Modules
 from dlpctl.formats.pdf.outlines import PATHS
+from dlpctl.formats.pdf.source import opened, page_canvases
+from dlpctl.formats.pdf.walker import Walker
 
 SSN = "536-90-4399"
 CARD = "4111 1111 1111 1111"
@@ -806,4 +809,18 @@ def test_shapes_of_a_code_are_told_from_rules(shape):
         path = SHAPES[shape].format(x=x, y=y, right=x + 4, top=y + 4, middle=y + 2)
         for operation in operations(path.encode(), frozenset((*PATHS, b"w"))):
             modules.see(operation, (1.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+            modules.see_words(0.0, 0.0)
     assert modules.count == (0 if shape == "fine lines" else 20)
+
+
+@pytest.mark.parametrize("shape", ["{x} 60 30 8 re f", "{x} 60 m {end} 60 l {end} 68 l {x} 68 l f"])
+def test_boxes_with_words_on_them_are_no_code(handmade, shape):
+    made = handmade()
+    labels = ((shape.format(x=4 * x, end=4 * x + 30), 4 * x + 1) for x in range(40))
+    text = "BT /F1 4 Tf 1 0 0 1 {x} 62 Tm ({x}) Tj ET"
+    made.content("\n".join(f"{box} {text.format(x=x)}" for box, x in labels))
+    with opened(made.save(), None, Limits()) as pdf:
+        (canvas,) = page_canvases(pdf, Budget(*[1 << 20] * 3))
+        drawing = Walker(Budget(*[1 << 20] * 3)).walk(canvas.data, canvas.key, canvas.resources)
+    assert len(drawing.shows) == 40
+    assert drawing.modules.count == 0
