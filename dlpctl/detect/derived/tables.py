@@ -35,8 +35,8 @@ _TR = lazy(
 )
 _TD = lazy(rb"<t[dh]\b[^<>]*>(?:\s*<[^<>]*>)*\s*([^<>]*)")
 _TAG = lazy(rb"<[^<>]*>")
-_INSERT = lazy(rb"insert\s+into\s[^(]*\(.*\)\s*values\s*", re.IGNORECASE | re.DOTALL)
-_BARE_INSERT = lazy(rb"insert\s+into\s+([^\s(]+)\s*values\s*", re.IGNORECASE)
+_INSERT = lazy(rb"insert\s[^(]*\(.*\)\s*values\s*", re.IGNORECASE | re.DOTALL)
+_BARE_INSERT = lazy(rb"insert\s+(?:into\s+)?([^\s(]+)\s*values\s*", re.IGNORECASE)
 _COPY = lazy(rb"copy\s+[^\s(]+\s*\((.*)\)\s*from\s+stdin[^\n]*\n", re.IGNORECASE | re.DOTALL)
 _DEFINITION = lazy(rb"\s*[`\"\[]?([\w$]+)[^,()]*(?:\([^()]*\)[^,()]*)*([,)])")
 _NO_COLUMNS = frozenset(
