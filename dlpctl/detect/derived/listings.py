@@ -148,11 +148,11 @@ def _row(data: bytes, position: int, names: Sequence[bytes]) -> tuple[Cells, int
 
 
 def _answered(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
-    """Yield the value in the line after its name, as answers of Redis have it."""
+    """Yield the value in the line after its name, as answers of Redis and forms have it."""
     name, start = words.name(found[1]), found.end()
-    end = data.find(b'"', start, start + _LONGEST_GAP)
+    end = data.find(b'"' if data[start - 1 : start] == b'"' else b"\n", start, start + _LONGEST_GAP)
     if name and end > start:
-        yield Cells([name], [start], [data[start:end]])
+        yield Cells([name], [start], [data[start:end].rstrip()])
 
 
 # Brackets are escaped in classes, too: each other one is that of a group.
@@ -200,6 +200,11 @@ _FORMS = (
     Form(
         r"[0-9]\)[ ]\"[^\"\n]{1,48}\"\r?\n[ ]{0,64}[0-9]{1,9}\)[ ]\"",
         r"[0-9]\) \"([^\"\n]{1,48})\"\r?\n[ ]*[0-9]{1,9}\) \"",
+        _answered,
+    ),
+    Form(
+        r"form-data;[ ]name=\"[^\"\n]+\"",
+        r"form-data; name=\"([^\"\n]{1,48})\"\r?\n(?:content-[^\n]{1,80}\n)?\r?\n",
         _answered,
     ),
     *RECORD_FORMS,
