@@ -18,8 +18,10 @@ from dlpctl.regex import lazy
 
 _IN_WORD = r"[^\s0-9:;,.!?@=<>(){}\[\]*\\|\"]"
 _WORDS = rf"[^\s!-@\[-`{{-~]{_IN_WORD}*(?: {_IN_WORD}+)*"
-_LINE_END = r"[ \t]*\r?\n(?:[ \t]*\r?\n)?"
-_LINE = lazy(rb"[ \t]*(\S[^\n]{0,63}?)[ \t\r]*(?:\n[ \t\r]*\n?|\Z)")
+_BETWEEN = r"(?:(?:T\}(?:[^\n]T\{)?|T\{|_)\r?\n){1,3}"
+"""Lines between the cells of a table of troff."""
+_LINE_END = rf"[ \t]*\r?\n(?:[ \t]*\r?\n|{_BETWEEN})?"
+_LINE = lazy(rf"[ \t]*(\S[^\n]{{0,63}}?)[ \t\r]*(?:\n(?:{_BETWEEN}|[ \t\r]*\n?)|\Z)".encode())
 _DIGIT, _LETTER = lazy(rb"[0-9]"), lazy(rb"[A-Za-z\x80-\xff]")
 _TOKEN = lazy(rb"\S+")
 _JOINTS = b" -_"

@@ -39,14 +39,19 @@ _GOES_ON = b"\\ \r"
 def _shown(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
     """Yield the cells of a data frame, each of which ends below the end of its header."""
     header = data[found.start() : data.index(b"\n", found.start())]
-    if not words.are_in(header):
-        return
+    if words.are_in(header):
+        yield from frame_rows(data, found.start() + len(header), header, words)
+
+
+def frame_rows(data: bytes, position: int, header: bytes, words: HeaderWords) -> Iterator[Cells]:
+    """Yield the cells of the rows below a header, after the number of each row if it has one."""
     columns = [(each[0], each.end()) for each in _TOKEN.finditer(header.rstrip(_GOES_ON).decode())]
     indentation = len(header) - len(header.lstrip())
     name = cache(words.name)
-    for start, line in _rows_below(data, found.start() + len(header), columns[-1][1]):
+    for start, line in _rows_below(data, position, columns[-1][1]):
         first = _TOKEN.search(line)
-        index = first.end() if first and first.end() <= indentation else 0
+        is_index = first is not None and first[0].isdigit() and first.end() <= indentation
+        index = first.end() if first and is_index else 0
         named = ((name(header.encode()), cell) for header, *cell in _aligned(line, columns, index))
         yield _cells(line, start, named)
 
