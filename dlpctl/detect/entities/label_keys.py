@@ -29,7 +29,8 @@ _NAMES_ALONE = set_of(
 """Labels that precede only names, even if a person has written the label."""
 PERSON_KEYS = frozenset((*_NAMES_ALONE, *(f"{who}_name" for who in OWNERS))) | set_of(
     "fullname nom_de_famille nom nombre apellido nome naam fname lname last_first patient "
-    "owner customer client employee assignee reporter author recipient sender cardholder beneficiary tenant attending physician policyholder policy_holder "
+    "owner customer client employee assignee reporter author recipient sender cardholder "
+    "beneficiary tenant attending physician policyholder policy_holder "
     "account_holder named_insured subscriber guarantor claimant plaintiff defendant respondent "
     "petitioner decedent borrower co_borrower lessee lessor grantor grantee payee"
 )
