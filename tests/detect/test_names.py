@@ -438,6 +438,7 @@ def test_a_word_that_is_mostly_no_name_is_a_term(library: Detector) -> None:
         ("Emergency contact Barnaby Winslow, 07700 900588.", "Barnaby Winslow"),
         ("Pt Clementine Ashdown, DOB 7/19/1961, seen 5/12", "Clementine Ashdown"),
         ("Klantnaam\tBerdina Grunewold\nAdres\tDorpsstraat 1\n", "Berdina Grunewold"),
+        ('{"name": "contact_name", "value": "Marcellona Sanseverona"}', "Marcellona Sanseverona"),
         ("Kundenname: Domizia Donadona", "Domizia Donadona"),
         ("row = ('Zorbina Quixall', 'zorbina.quixall@acme.example')", "Zorbina Quixall"),
         ("- {name: Gracieta Quaresmo, phone: '21 321 2313'}", "Gracieta Quaresmo"),

@@ -130,7 +130,9 @@ def _table(lines: Iterable[_Line], words: HeaderWords) -> tuple[int, float, int,
 
 def _ends_sentence(title: bytes) -> bool:
     """Return whether a point is that of a sentence rather than of an abbreviation."""
-    return title.endswith(b".") and (title[:1].islower() or title.count(b" ") > _LONGEST_ABBREVIATED)
+    return title.endswith(b".") and (
+        title[:1].islower() or title.count(b" ") > _LONGEST_ABBREVIATED
+    )
 
 
 def _fewest_rows(header: Sequence[bytes]) -> int:
