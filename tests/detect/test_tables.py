@@ -110,7 +110,7 @@ TABLES = {
     "cells in lines": "Members\nid\nname\nPatient ID\n" + "".join("\n".join(row) + "\n" for row in ROWS),
     "cells in blocks of troff": "T{\nname\nT}\tT{\nPatient ID\nT}\n_\n" + "".join(f"T{{\n{b}\nT}}\tT{{\n{c}\nT}}\n" for _, b, c in ROWS),
     "cells in lines, apart": "name\n\nPatient ID\n\n" + "".join(f"{b}\n\n{c}\n\n" for _, b, c in ROWS),
-    "abbreviated headers of cells in lines": "Name\nPat. ID\n" + "".join(f"{b}\n{c}\n" for _, b, c in ROWS),
+    "abbreviated headers of cells in lines": "Name\nPatient nr.\n" + "".join(f"{b}\n{c}\n" for _, b, c in ROWS),
     "wrapped cells in lines below numbers": "No.\n\nname\n\nPatient\nid\n\n" + "".join(f"{a}\n\n" + b.replace(" ", "\n") + f"\n\n{c}\n\n" for a, b, c in ROWS),
     "labels before all values": "".join(f"name\n\nemail\n\nPatient ID\n\n{b}\n\nnone\n\n{c}\n\nEnd.\n\n" for _, b, c in ROWS),
     "AsciiDoc": "|===\n|id |name\n|Patient ID\n\n" + "".join(f"|{a}\n|{b} |{c}\n\n" for a, b, c in ROWS) + "|===\n",

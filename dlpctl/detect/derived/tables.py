@@ -198,7 +198,7 @@ def _rows(data: bytes, position: int, header: bytes, words: HeaderWords) -> Iter
     delimiter = _delimiter(header)
     _, parts = _split(header, delimiter)
     if delimiter == _DELIMITERS[-1] and not parts[0].strip():
-        if _ends_below(data, position, header):
+        if _ends_below(data, position, header) and any(map(words.name, header.split())):
             yield from frame_rows(data, position - 1, header, words)
             return
         row = data[position : position + _LONGEST_ROW].partition(b"\n")[0]
