@@ -110,6 +110,7 @@ def _table(lines: Iterable[_Line], words: HeaderWords) -> tuple[int, float, int,
     lines = list(lines)
     shapes = [line.shape for line in lines]
     has_digits = [digits for digits, _ in shapes]
+    labels = [not line.shape[0] and words.are_in(line.text) for line in lines]
     titles = [line.text for line in takewhile(lambda line: not line.shape[0], lines)]
     names = [words.name(title) for title in titles[:_MOST_COLUMNS]]
     best: tuple[int, float, int, list[bytes]] = (0, 0.0, 0, [])
@@ -117,22 +118,25 @@ def _table(lines: Iterable[_Line], words: HeaderWords) -> tuple[int, float, int,
         header = names[first:last]
         if not any(header) or last - first < _FEWEST_COLUMNS or not _differ(titles[first:last]):
             continue
-        if any(map(_ends_sentence, titles[first:last])):
+        if any(map(_ends_sentence, titles[first:last], header)):
             continue
         number = [b""] * (shapes[last : last + 1] == [_OF_DIGITS])
         for row in (number + header, header) if number else (header,):
             if size := _size(has_digits[last:], len(row), _fewest_rows(header)):
+                cells = slice(last, last + size)
+                is_pair = len(row) == _FEWEST_COLUMNS
+                if is_pair and sum(labels[cells]) * 2 > has_digits[cells].count(False) > 0:
+                    continue  # the labels of a form
                 end = lines[last + size - 1]
                 length = end.start + len(end.text) - lines[last].start
                 best = max(best, (length, 1 - header.count(b"") / len(header), last, row))
     return best
 
 
-def _ends_sentence(title: bytes) -> bool:
+def _ends_sentence(title: bytes, name: bytes) -> bool:
     """Return whether a point is that of a sentence rather than of an abbreviation."""
-    return title.endswith(b".") and (
-        title[:1].islower() or title.count(b" ") > _LONGEST_ABBREVIATED
-    )
+    is_sentence = title[:1].islower() or title.count(b" ") > _LONGEST_ABBREVIATED
+    return title.endswith(b".") and (is_sentence or not name)
 
 
 def _fewest_rows(header: Sequence[bytes]) -> int:
