@@ -44,11 +44,10 @@ class ContentLines(TextFormat):
 
     def resolve(self, source: str) -> Iterator[Resolved]:
         for writing, start, end in self._values(source):
-            if writing == "base64":
-                text = _from_base64(source[start:end])
-                if text:
-                    yield Resolved(start, end, text)
-                    continue
+            text = _from_base64(source[start:end]) if writing == "base64" else ""
+            if text or writing == "sign":
+                yield Resolved(start, end, text)
+                continue
             runs = _QUOTED_RUN if writing == "quoted" else _ESCAPE
             for found in runs.finditer(source, start, end):
                 yield Resolved(*found.span(), self._meaning(writing, found))
@@ -64,10 +63,12 @@ class ContentLines(TextFormat):
         return "\n" if found[1] in "nN" else found[1]
 
     def _values(self, source: str) -> Iterator[tuple[str, int, int]]:
-        """Yield each name and each value with its encoding."""
+        """Yield each name, each sign of an encoding and each value with its encoding."""
         read_to = 0
         while (found := _LINE.search(source, read_to)) is not None:
             yield "text", *found.span("name")
+            if found["coded"]:
+                yield "sign", *found.span("coded")
             start, read_to = found.span("value")
             name = "".join(found["name"].split())
             writing = "base64" if found["coded"] or _BASE64.search(name) else "text"

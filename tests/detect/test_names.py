@@ -437,6 +437,12 @@ def test_a_word_that_is_mostly_no_name_is_a_term(library: Detector) -> None:
         ("Per comunicazioni chiamare il figlio Gualtiero al numero", "Gualtiero"),
         ("Emergency contact Barnaby Winslow, 07700 900588.", "Barnaby Winslow"),
         ("Pt Clementine Ashdown, DOB 7/19/1961, seen 5/12", "Clementine Ashdown"),
+        ("Klantnaam\tBerendina Groenewegen\nAdres\tDorpsstraat 1", "Berendina Groenewegen"),
+        ('{"name": "contact_name", "value": "Marcellona Sanseverona"}', "Marcellona Sanseverona"),
+        ("Kundenname: Domizia Donadona", "Domizia Donadona"),
+        ("row = ('Zorbina Quixall', 'zorbina.quixall@acme.example')", "Zorbina Quixall"),
+        ("- {name: Gracieta Quaresmo, phone: '21 321 2313'}", "Gracieta Quaresmo"),
+        ("Full name\tGareth Whitlock\nDOB\t1\nSSN\t2\nPhone\t3\n", "Gareth Whitlock"),
     ],
 )
 def test_a_sentence_tells_a_name(library: Detector, text: str, name: str) -> None:

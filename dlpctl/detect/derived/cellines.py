@@ -1,7 +1,8 @@
 """Tables as pages and PDFs are copied: with a cell in each line, first the headers, then each row;
 and with single blanks between cells.
 
-Only their columns tell them from prose: the cells of each have digits, letters or neither alike.
+Only their columns tell them from prose: all cells of each have digits, or are mail addresses, or
+none is.
 """
 
 from __future__ import annotations
@@ -17,16 +18,24 @@ from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.regex import lazy
 
 _IN_WORD = r"[^\s0-9:;,.!?@=<>(){}\[\]*\\|\"]"
-_WORDS = rf"[^\s!-@\[-`{{-~]{_IN_WORD}*(?: {_IN_WORD}+)*"
-_LINE_END = r"[ \t]*\r?\n(?:[ \t]*\r?\n)?"
-_LINE = lazy(rb"[ \t]*(\S[^\n]{0,63}?)[ \t\r]*(?:\n[ \t\r]*\n?|\Z)")
-_DIGIT, _LETTER = lazy(rb"[0-9]"), lazy(rb"[A-Za-z\x80-\xff]")
+_ABBREVIATED = r"{0,5}\.[º°ª]?"
+_WORDS = (
+    rf"[^\s!-@\[-`{{-~](?:{_IN_WORD}{_ABBREVIATED}|{_IN_WORD}*)"
+    rf"(?: (?:{_IN_WORD}{_ABBREVIATED}|{_IN_WORD}+))*"
+)
+_BETWEEN = r"(?:(?:T\}(?:[^\n]T\{)?|T\{|_)\r?\n){1,3}"
+"""Lines between the cells of a table of troff."""
+_LINE_END = rf"[ \t]*\r?\n(?:[ \t]*\r?\n|{_BETWEEN})?"
+_LINE = lazy(rf"[ \t]*(\S[^\n]{{0,63}}?)[ \t\r]*(?:\n(?:{_BETWEEN}|[ \t\r]*\n?)|\Z)".encode())
+_DIGIT, _LETTER = lazy(rb"[0-9@]"), lazy(rb"[A-Za-z\x80-\xff]")
 _TOKEN = lazy(rb"\S+")
 _JOINTS = b" -_"
 _OF_WORDS, _OF_DIGITS = (False, True), (True, False)
 """The shapes of lines with letters only, and with digits only."""
 _MOST_COLUMNS, _FEWEST_COLUMNS, _FEWEST_ROWS, _ENOUGH_NAMED = 12, 2, 2, 3
 _LONGEST_CELL = 64
+_LONGEST_ABBREVIATED = 2
+"""The blanks in a header that ends with an abbreviation."""
 _MOST_LINES = 64
 """The lines that tell how many columns a table has."""
 
@@ -55,10 +64,10 @@ def _cells_in_lines(data: bytes, found: re.Match[bytes], words: HeaderWords) -> 
     if not length:
         return
     below = islice(_readings(data, start, words)[number], first, None)
-    shapes: list[tuple[bool, bool]] = []
+    shapes: list[bool] = []
     while row := list(islice(below, len(names))):
-        shapes = shapes or [line.shape for line in row]
-        if [line.shape for line in row] != shapes:
+        shapes = shapes or [line.shape[0] for line in row]
+        if [line.shape[0] for line in row] != shapes:
             return
         named = zip(names, row, strict=True)
         kept = [(name, *line[:2]) for name, line in named if name]
@@ -100,6 +109,8 @@ def _table(lines: Iterable[_Line], words: HeaderWords) -> tuple[int, float, int,
     """
     lines = list(lines)
     shapes = [line.shape for line in lines]
+    has_digits = [digits for digits, _ in shapes]
+    labels = [not line.shape[0] and words.are_in(line.text) for line in lines]
     titles = [line.text for line in takewhile(lambda line: not line.shape[0], lines)]
     names = [words.name(title) for title in titles[:_MOST_COLUMNS]]
     best: tuple[int, float, int, list[bytes]] = (0, 0.0, 0, [])
@@ -107,13 +118,25 @@ def _table(lines: Iterable[_Line], words: HeaderWords) -> tuple[int, float, int,
         header = names[first:last]
         if not any(header) or last - first < _FEWEST_COLUMNS or not _differ(titles[first:last]):
             continue
+        if any(map(_ends_sentence, titles[first:last], header)):
+            continue
         number = [b""] * (shapes[last : last + 1] == [_OF_DIGITS])
         for row in (number + header, header) if number else (header,):
-            if size := _size(shapes[last:], len(row), _fewest_rows(header)):
+            if size := _size(has_digits[last:], len(row), _fewest_rows(header)):
+                cells = slice(last, last + size)
+                is_pair = len(row) == _FEWEST_COLUMNS
+                if is_pair and sum(labels[cells]) * 2 > has_digits[cells].count(False) > 0:
+                    continue  # the labels of a form
                 end = lines[last + size - 1]
                 length = end.start + len(end.text) - lines[last].start
                 best = max(best, (length, 1 - header.count(b"") / len(header), last, row))
     return best
+
+
+def _ends_sentence(title: bytes, name: bytes) -> bool:
+    """Return whether a point is that of a sentence rather than of an abbreviation."""
+    is_sentence = title[:1].islower() or title.count(b" ") > _LONGEST_ABBREVIATED
+    return title.endswith(b".") and (is_sentence or not name)
 
 
 def _fewest_rows(header: Sequence[bytes]) -> int:
@@ -149,12 +172,12 @@ def _cells_between_blanks(
         yield from rows
 
 
-def _size(shapes: Sequence[tuple[bool, bool]], width: int, fewest: int) -> int:
+def _size(has_digits: Sequence[bool], width: int, fewest: int) -> int:
     """Return the number of cells in rows that look like the first one."""
-    first = shapes[:width]
-    rows = (shapes[at : at + width] for at in range(0, len(shapes) - width + 1, width))
+    first = has_digits[:width]
+    rows = (has_digits[at : at + width] for at in range(0, len(has_digits) - width + 1, width))
     number = len(list(takewhile(first.__eq__, rows)))
-    return number * width if number >= fewest and any(digits for digits, _ in first) else 0
+    return number * width if number >= fewest and any(first) else 0
 
 
 def _lines(data: bytes, position: int) -> Iterator[_Line]:

@@ -31,6 +31,8 @@ _NAMING = "th|dt|td|div|p|h[1-6]|span|b|strong|em|term|(?:[a-z]{1,16}_)?(?:label
 _NAMED = "td|dd|div|span|p|para(?:graph)?|string|date|textarea|value"
 _COLON = r"(?::|<span\b[^<>]*>:</span>)?"
 _PREFIX = "(?:[a-z]{1,8}:)?"
+_NAME = rf"\[?{_CELL}\]?"
+"""A column of a statement, in brackets in those of SQL Server."""
 _CELL_OF_BAR = rf"{_BLANK}{_NUMBER}{_CELL}{_BLANK}"
 HEADER = (
     rf"(?mi:^(?:[ ]*\|(?:{_BLANK}\|)?{_CELL_OF_BAR}(?:\|{_CELL_OF_BAR})*\|?"
@@ -42,7 +44,7 @@ HEADER = (
     rf"|{_HEADERS}|<{_PREFIX}(?:{_NAMING})\b[^<>]*>\s*{_CELL_OF_BAR}{_COLON}\s*"
     r"(?:</[a-z:]+[0-9]?>\s*)?"
     rf"(?:</?(?:[a-su-z]|t[a-qs-z])[^<>]*>\s*){{0,3}}<{_PREFIX}(?:{_NAMED})\b[^<>]*>\s*"
-    rf"|\binsert\s+into\s+[^\s(]+\s*(?:\({_BLANK}{_CELL}(?:\s*,\s*{_CELL})*{_BLANK}\)\s*)?"
+    rf"|\binsert\s+(?:into\s+)?[^\s(]+\s*(?:\({_BLANK}{_NAME}(?:\s*,\s*{_NAME})*{_BLANK}\)\s*)?"
     rf"values\s*"
     rf"|^copy\s+[^\s(]+\s*\({_CELL}(?:\s*,\s*{_CELL})*\)\s*from\s+stdin[^\n]*\n)"
 )

@@ -39,14 +39,19 @@ _GOES_ON = b"\\ \r"
 def _shown(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
     """Yield the cells of a data frame, each of which ends below the end of its header."""
     header = data[found.start() : data.index(b"\n", found.start())]
-    if not words.are_in(header):
-        return
+    if words.are_in(header):
+        yield from frame_rows(data, found.start() + len(header), header, words)
+
+
+def frame_rows(data: bytes, position: int, header: bytes, words: HeaderWords) -> Iterator[Cells]:
+    """Yield the cells of the rows below a header, after the number of each row if it has one."""
     columns = [(each[0], each.end()) for each in _TOKEN.finditer(header.rstrip(_GOES_ON).decode())]
     indentation = len(header) - len(header.lstrip())
     name = cache(words.name)
-    for start, line in _rows_below(data, found.start() + len(header), columns[-1][1]):
+    for start, line in _rows_below(data, position, columns[-1][1]):
         first = _TOKEN.search(line)
-        index = first.end() if first and first.end() <= indentation else 0
+        is_index = first is not None and first[0].isdigit() and first.end() <= indentation
+        index = first.end() if first and is_index else 0
         named = ((name(header.encode()), cell) for header, *cell in _aligned(line, columns, index))
         yield _cells(line, start, named)
 
@@ -148,11 +153,11 @@ def _row(data: bytes, position: int, names: Sequence[bytes]) -> tuple[Cells, int
 
 
 def _answered(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
-    """Yield the value in the line after its name, as answers of Redis have it."""
+    """Yield the value in the line after its name, as answers of Redis and forms have it."""
     name, start = words.name(found[1]), found.end()
-    end = data.find(b'"', start, start + _LONGEST_GAP)
+    end = data.find(b'"' if data[start - 1 : start] == b'"' else b"\n", start, start + _LONGEST_GAP)
     if name and end > start:
-        yield Cells([name], [start], [data[start:end]])
+        yield Cells([name], [start], [data[start:end].rstrip()])
 
 
 # Brackets are escaped in classes, too: each other one is that of a group.
@@ -200,6 +205,11 @@ _FORMS = (
     Form(
         r"[0-9]\)[ ]\"[^\"\n]{1,48}\"\r?\n[ ]{0,64}[0-9]{1,9}\)[ ]\"",
         r"[0-9]\) \"([^\"\n]{1,48})\"\r?\n[ ]*[0-9]{1,9}\) \"",
+        _answered,
+    ),
+    Form(
+        r"form-data;[ ]name=\"[^\"\n]+\"",
+        r"form-data; name=\"([^\"\n]{1,48})\"\r?\n(?:content-[^\n]{1,80}\n)?\r?\n",
         _answered,
     ),
     *RECORD_FORMS,

@@ -14,6 +14,7 @@ from dlpctl.regex import lazy
 
 _NAME = r"([A-Za-z_][\w.\-]*(?: [A-Za-z_][\w.\-]*){0,3})"
 _IS = r"\s?(?::|=>?)\s?"
+_RESET = r"\x1b\[0?m"
 _CHANGE = (
     r"(?:old|new|before|after|from|to|prev|previous|prior|current|original|was|now)"
     r"(?:_?val|_?value|_?string)?"
@@ -157,8 +158,9 @@ RECORD_FORMS = (
         keyed_cells,
     ),
     Form(
-        r"-\]\{\+",
-        rf"{_NAME}[\"']?\s?[:=]\s?\[-([^\n\[\]]{{1,64}})-\]\{{\+([^\n{{}}]{{1,64}})\+\}}",
+        rf"-\]\{{\+|{_RESET}\x1b\[3[0-9]m",
+        rf"{_NAME}[\"']?\s?[:=]\s?(?:\[-|\x1b\[31m)([^\n\[\]\x1b]{{1,64}})(?:-\]\{{\+|{_RESET}\x1b\[32m)"
+        rf"([^\n{{}}\x1b]{{1,64}})(?:\+\}}|{_RESET})",
         _pair,
     ),
     Form(
@@ -171,6 +173,12 @@ RECORD_FORMS = (
         rf"{_NAME}[\"'`]?:?[ ](?:(?:was|is|has been)[ ])?(?:changed|updated|corrected|modified|set)"
         rf"\s+from\s+[\"'`]?({_NO_SIGN}?)[\"'`]?\s+to\s+[\"'`]?({_NO_SIGN})",
         _pair,
+    ),
+    Form(
+        r"\"[ ]{0,4},\s+\"(?i:value)\"[ ]{0,4}:[ ]{0,4}\"",
+        r"\"(?:name|key|label|field|title)\"[ ]{0,4}:[ ]{0,4}\"([^\"\n]{1,48})\"[ ]{0,4},\s{1,64}"
+        r"\"value\"[ ]{0,4}:[ ]{0,4}\"([^\"\\\n]{1,128})\"",
+        _of_label,
     ),
     Form(  # ArcSight
         r"[a-z][0-9]Label=",

@@ -12,7 +12,7 @@ from operator import add
 
 from dlpctl.detect.derived.cells import Cells
 from dlpctl.detect.derived.headers import DASHED, HeaderWords
-from dlpctl.detect.derived.listings import listed_cells
+from dlpctl.detect.derived.listings import frame_rows, listed_cells
 from dlpctl.regex import lazy
 from dlpctl.texts.tables import Rows, rows_from, split_row
 
@@ -35,8 +35,8 @@ _TR = lazy(
 )
 _TD = lazy(rb"<t[dh]\b[^<>]*>(?:\s*<[^<>]*>)*\s*([^<>]*)")
 _TAG = lazy(rb"<[^<>]*>")
-_INSERT = lazy(rb"insert\s+into\s[^(]*\(.*\)\s*values\s*", re.IGNORECASE | re.DOTALL)
-_BARE_INSERT = lazy(rb"insert\s+into\s+([^\s(]+)\s*values\s*", re.IGNORECASE)
+_INSERT = lazy(rb"insert\s[^(]*\(.*\)\s*values\s*", re.IGNORECASE | re.DOTALL)
+_BARE_INSERT = lazy(rb"insert\s+(?:into\s+)?([^\s(]+)\s*values\s*", re.IGNORECASE)
 _COPY = lazy(rb"copy\s+[^\s(]+\s*\((.*)\)\s*from\s+stdin[^\n]*\n", re.IGNORECASE | re.DOTALL)
 _DEFINITION = lazy(rb"\s*[`\"\[]?([\w$]+)[^,()]*(?:\([^()]*\)[^,()]*)*([,)])")
 _NO_COLUMNS = frozenset(
@@ -198,6 +198,9 @@ def _rows(data: bytes, position: int, header: bytes, words: HeaderWords) -> Iter
     delimiter = _delimiter(header)
     _, parts = _split(header, delimiter)
     if delimiter == _DELIMITERS[-1] and not parts[0].strip():
+        if _ends_below(data, position, header) and any(map(words.name, header.split())):
+            yield from frame_rows(data, position - 1, header, words)
+            return
         row = data[position : position + _LONGEST_ROW].partition(b"\n")[0]
         if row[:2].strip() and len(_split(row, delimiter)[1]) < len(parts):  # centered headers
             del parts[0]
@@ -211,6 +214,14 @@ def _rows(data: bytes, position: int, header: bytes, words: HeaderWords) -> Iter
         columns = _column_starts(header, len(names)) if delimiter == _DELIMITERS[-1] else []
         for parts, starts in _rows_of(data, position, delimiter, len(names), columns):
             yield _named(names * (len(parts) // len(names)), starts, parts)
+
+
+def _ends_below(data: bytes, position: int, header: bytes) -> bool:
+    """Return whether the row below a header ends where it does, but starts elsewhere."""
+    line = data[position : position + _LONGEST_ROW].partition(b"\n")[0]
+    row = line.decode("utf-8", "ignore").rstrip()
+    bare = header.rstrip().decode()
+    return len(row) == len(bare) and len(row.lstrip()) != len(bare.lstrip())
 
 
 def _rows_of(

@@ -42,7 +42,7 @@ _TELLING = 6
 _AROUND = 14  # tokens of the line before and after a name that tell its language
 
 _OF_A_PERSON = lazy(
-    r"[\"'](?:e-?mail|phone|mobile|msisdn|dob|birth|date_?of_?birth|ssn)\w{0,12}[\"']\s?:",
+    r"\b(?:e-?mail|phone|mobile|msisdn|dob|birth|date_?of_?birth|ssn)\w{0,12}[\"']?\s?:",
     re.IGNORECASE,
 )
 _LONGEST_OBJECT = 300

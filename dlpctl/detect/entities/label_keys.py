@@ -19,23 +19,23 @@ OWNERS = set_of(
     "client patient employee member owner holder cardholder account_holder beneficiary recipient "
     "sender guest tenant student teacher parent guardian spouse applicant candidate manager doctor "
     "physician provider author agent driver passenger insured payee payer buyer seller person "
-    "signer signatory billing shipping reporter assignee"
+    "signer signatory billing shipping reporter assignee admin administrator"
 )
-PERSON_KEYS = frozenset(f"{who}_name" for who in OWNERS) | set_of(
-    "surname forename firstname lastname fullname vorname nachname familienname nom_de_famille "
-    "prenom nom nombre apellido apellidos paterno materno nome cognome sobrenome apelido voornaam "
-    "achternaam naam imie nazwisko fornamn efternamn fornavn efternavn etternavn etunimi sukunimi "
-    "jmeno prijmeni meno priezvisko prenume keresztnev vezeteknev prezime fname lname patient "
+_NAMES_ALONE = set_of(
+    "cardholder policyholder surname forename lastname firstname vorname nachname familienname "
+    "prenom apellidos paterno materno cognome sobrenome voornaam achternaam kundenname klantnaam "
+    "patientenname patientnaam kontaktname contactnaam"
+)
+"""Labels that precede only names, even if a person has written the label."""
+PERSON_KEYS = frozenset((*_NAMES_ALONE, *(f"{who}_name" for who in OWNERS))) | set_of(
+    "fullname nom_de_famille nom nombre apellido nome apelido naam imie nazwisko fornamn efternamn "
+    "fornavn efternavn etternavn etunimi sukunimi jmeno prijmeni meno priezvisko prenume "
+    "keresztnev vezeteknev prezime fname lname last_first patient "
     "owner customer client employee assignee reporter author recipient sender cardholder "
     "beneficiary tenant attending physician policyholder policy_holder "
     "account_holder named_insured subscriber guarantor claimant plaintiff defendant respondent "
     "petitioner decedent borrower co_borrower lessee lessor grantor grantee payee"
 )
-_NAMES_ALONE = set_of(
-    "cardholder policyholder surname forename lastname firstname vorname nachname familienname "
-    "prenom apellidos paterno materno cognome sobrenome voornaam achternaam"
-)
-"""Labels that precede only names, even if a person has written the label."""
 _NAMES_AFTER_OTHERS = _NAMES_ALONE | set_of(
     "first_name last_name middle_name given_name family_name full_name maiden_name legal_name "
     "contact_name patient_name employee_name guardian_name applicant_name spouse_name holder_name "

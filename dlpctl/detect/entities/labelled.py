@@ -271,10 +271,8 @@ def _names_beside(
         if (
             names_person(column_key(label))
             and " " in value
-            and column_key(value) not in _COLUMNS
-            and not names_person(column_key(value))
+            and not _names_column(value)
             and is_name(value, flags)
-            and _is_persons(value, flags)
         ):
             yield span
 
@@ -311,6 +309,8 @@ def fitting_column(
     if key in ADDRESS_KEYS:
         fitting = fitting_cells(text, cells, is_address)
         return "ADDRESS", fitting if len(fitting) >= _ENOUGH * len(cells) else []
+    if any(_names_column(text[slice(*cell)]) for cell in cells[:_MOST_WORDS]):
+        return "", []  # the labels of a form
     fitting = fitting_cells(text, cells, partial(is_name, flags=flags))
     speaking = len(fitting)
     if not names_person(key):  # "name" is also a label of things
@@ -318,6 +318,11 @@ def fitting_column(
         if not speaking:
             return "", cells
     return "PERSON_NAME", fitting if speaking >= _ENOUGH * len(cells) else []
+
+
+def _names_column(label: str) -> bool:
+    key = column_key(label)
+    return key in _COLUMNS or names_person(key)
 
 
 def _is_label(label: str) -> bool:

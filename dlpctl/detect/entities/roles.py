@@ -59,8 +59,8 @@ _LONGEST_ABBREVIATION = 3
 _LONGEST_FORM = 3
 """The letters of the legal form of a company."""
 
-MAIL_TRIGGER = r"[A-Za-zÀ-ž]{2}[\"']? <[0-9A-Za-z._+-]{3,64}@"
-_MAIL = lazy(r"[\"']? <([0-9A-Za-z._+-]{3,64})@")
+MAIL_TRIGGER = r"[A-Za-zÀ-ž]{2}[\"']?(?: <|[,;|\t][ ]?[\"']?)[0-9A-Za-z._+-]{3,64}@"
+_MAIL = lazy(r"[\"']?(?: <|(?P<apart>[,;|\t] ?[\"']?))(?P<local>[0-9A-Za-z._+-]{3,64})@")
 _BEFORE_MAIL = lazy(
     r"(?<![^\W\d_])[A-ZÀ-Þ][^\W\d_]*(?:['’-][^\W\d_]+)*"
     r"(?: [^\W\d_]+\.?(?:['’-][^\W\d_]+)*){1,3}\Z"
@@ -130,17 +130,16 @@ def _ends_sentence(word: str) -> bool:
 
 def names_before_mail(text: str, first: int, stop: int, flags: Flags) -> Iterator[tuple[int, int]]:
     """Yield the spans of names before mail addresses that have a part of them."""
-    has_mark = text.find(" <", first, stop) >= 0
-    for mail in _MAIL.finditer(text, first, stop) if has_mark else ():
+    has_mail = text.find("@", first, stop) >= 0
+    for mail in _MAIL.finditer(text, first, stop) if has_mail else ():
         start = max(first, mail.start() - _LONGEST_NAME)
         name = _BEFORE_MAIL.search(text, start, mail.start())
         if name is None:
             continue
         words = name[0].split()
-        local = mail[1].lower()
-        is_shared = any(
-            normalize(word)[:_SHARED] in local for word in words if len(word) >= _SHARED
-        )
+        local = mail["local"].lower()
+        shared = [normalize(word)[:_SHARED] in local for word in words if len(word) >= _SHARED]
+        is_shared = len(shared) > 1 and all(shared) if mail["apart"] else any(shared)
         if is_shared and _is_name([word.rstrip(".") for word in words], flags):
             yield name.span()
 

@@ -90,7 +90,7 @@ _GENERIC = frozenset(
         " регистрационный",
     )
 )
-_NUMBER_OF_N = "n(?:[uú]m[a-zé]*|om[a-z]*|ro?|[o°º])"
+_NUMBER_OF_N = r"n(?:[uú]m[a-zé]*|om[a-z]*|ro?|o|\.?[°º])"
 _NUMBER_WORDS = {
     _NUMBER_OF_N: "number nummer nommer numer numero numéro número num núm no nr nro nº n° nomor",
     "br(?:oj)?": "broj br",
@@ -206,7 +206,7 @@ def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -
     trigger = "|".join(sought)
     if gated:
         trigger = trigger.replace(_APART, _LOOSE_APART).replace(_JOINT, _LOOSE_JOINT)
-    trigger = trigger.replace(_NUMBER_OF_N, "n(?:[°ºo]|ro?|[ouú]m[a-zé]*)")
+    trigger = trigger.replace(_NUMBER_OF_N, r"n(?:\.?[°º]|o|ro?|[ouú]m[a-zé]*)")
     trigger = trigger.replace(_ANY_DIGIT, "[0-9]").replace(_ENDING, "")
     return f"(?:{'|'.join(before)})", trigger
 

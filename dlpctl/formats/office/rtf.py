@@ -37,6 +37,7 @@ _CHARACTERS = {
     "bullet": "\u2022", "lquote": "\u2018", "rquote": "\u2019", "ldblquote": "\u201c",
     "rdblquote": "\u201d",
 }  # fmt: skip
+_CELLS = ("cell", "nestcell")
 _SYMBOLS = {"~": "\u00a0", "_": "-", "\n": "\n", "\r": "\n", "\t": "\t"}
 # Groups whose text is separate from the text around them.
 _APART = words("groups apart in rich text")
@@ -117,6 +118,8 @@ class _RtfReader:
         self._groups: list[Group] = [Group()]
         self._encoding = "cp1252"
         self._changes = 0
+        self._break = ""
+        """The last control word that is a character."""
         self.data: list[DataGroup] = []
 
     def read(self) -> Reading:
@@ -168,6 +171,9 @@ class _RtfReader:
             if destination:  # a description of the picture
                 state.data, state.hidden = None, False
         if word in _CHARACTERS:
+            if self._break == "par" and word in _CELLS and state.group.items[-1][0] == "\n":
+                state.group.items.pop()  # of the last paragraph in the cell
+            self._break = word
             state.group.items.append((_CHARACTERS[word], state.change))
         elif word == "ansicpg" and number:
             self._encoding = _codec(number)

@@ -53,6 +53,11 @@ def test_letters_of_the_code_page_are_read(read: Callable[[bytes, str], Node]) -
     assert read(data, "a.rtf").document.segments[0].text == "При 日本 \u2022\n"
 
 
+def test_the_mark_of_a_paragraph_is_no_part_of_its_cell(read: Callable[[bytes, str], Node]) -> None:
+    data = rb"{\rtf1 {{\pard a\par}\cell}{{\pard b\par}\cell}\row\cell c\cell\row}"
+    assert read(data, "a.rtf").document.segments[0].text == "a\tb\t\n\tc\t\n\n"
+
+
 def picture(width: int) -> bytes:
     output = io.BytesIO()
     PIL.Image.new("RGB", (width, 30), "white").save(output, "PNG")
