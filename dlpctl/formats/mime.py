@@ -31,7 +31,7 @@ _PADDED_BREAK = lazy(rb"=[ \t]+(?=\r?\n)")
 _FOLD = lazy(r"\r?\n(?=[ \t])")
 _ENCODED_WORD = r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?="
 _ENCODED_WORDS = lazy(rf"{_ENCODED_WORD}(?:\s+{_ENCODED_WORD})*")
-_SOME_WORDS = lazy(rf"(?:{_ENCODED_WORD}\s*){{1,64}}")
+_SOME_WORDS = lazy(rf"{_ENCODED_WORD}(?:\s+{_ENCODED_WORD}){{0,63}}")
 """Some of the encoded words of a field: Python's own library takes squared time for many."""
 _BASE64 = lazy(rb"[A-Za-z0-9+/\s]*+(?:=\s*){0,2}")
 _CONTINUED = lazy(rb";\s*(?:file)?name\*\d*\*?=")
