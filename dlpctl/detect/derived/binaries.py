@@ -37,9 +37,10 @@ def runs(data: bytes) -> Iterator[Run]:
         assert found is not None
         end = found.end()
         decoded = from_base64(found[0])
-        if decoded.translate(None, _OF_TEXTS):
-            if told := [each for each in _strings(decoded) if _MAY_HOLD.search(each)]:
-                yield start, end, b"\n".join((b"", *told, b""))
+        if decoded.translate(None, _OF_TEXTS) and (
+            told := [each for each in _strings(decoded) if _MAY_HOLD.search(each)]
+        ):
+            yield start, end, b"\n".join((b"", *told, b""))
 
 
 def _strings(binary: bytes) -> Iterator[bytes]:
