@@ -40,6 +40,8 @@ _INDEX = lazy(r"(?i):index\s*=\s*[\"']([0-9]{1,5})")
 Span = tuple[int, int]
 _LONGEST, _MOST_WORDS = 80, 7
 """Longer texts are neither labels nor values that need one."""
+_MOST_COVERED = 256
+"""The first columns, in which cells of rows above are looked for."""
 _CELL_APART, _SPACE = (-1, -1), (-2, -2)
 """The separators of the texts of a column, as spans."""
 
@@ -76,7 +78,7 @@ class _OpenTable:
         self._next = column + (int(width[1]) if width else 1)
         if height := _HEIGHT.search(attributes):
             last = self._row + int(height[1]) - 1
-            self._covered |= dict.fromkeys(range(column, self._next), last)
+            self._covered |= dict.fromkeys(range(column, min(self._next, _MOST_COVERED)), last)
         self.cell = Cell(self.number, self._row, column)
 
 

@@ -8,6 +8,7 @@ import codecs
 import quopri
 import re
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from dlpctl.errors import FormatError
@@ -15,7 +16,7 @@ from dlpctl.formats.source import Resolved
 from dlpctl.regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from email.message import Message
 
     from dlpctl.formats.interface import Limits
@@ -28,7 +29,10 @@ _CONTENT_FIELD = re.compile(
 _LONGEST_CONTENT_FIELD = 1 << 14
 _PADDED_BREAK = lazy(rb"=[ \t]+(?=\r?\n)")
 _FOLD = lazy(r"\r?\n(?=[ \t])")
-_ENCODED_WORDS = lazy(r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bBqQ]\?[^?]*\?=)*")
+_ENCODED_WORD = r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?="
+_ENCODED_WORDS = lazy(rf"{_ENCODED_WORD}(?:\s+{_ENCODED_WORD})*")
+_SOME_WORDS = lazy(rf"{_ENCODED_WORD}(?:\s+{_ENCODED_WORD}){{0,63}}")
+"""Some of the encoded words of a field: Python's own library takes squared time for many."""
 _BASE64 = lazy(rb"[A-Za-z0-9+/\s]*+(?:=\s*){0,2}")
 _CONTINUED = lazy(rb";\s*(?:file)?name\*\d*\*?=")
 _SUFFIXES = {
@@ -154,7 +158,7 @@ def unfolded(source: str) -> Iterator[Resolved]:
     at = 0
     for found in _ENCODED_WORDS.finditer(source):
         yield from _folds(source, at, found.start())
-        yield Resolved(found.start(), found.end(), _words(found[0]))
+        yield Resolved(found.start(), found.end(), _words(_SOME_WORDS.findall(found[0])))
         at = found.end()
     yield from _folds(source, at, len(source))
 
@@ -198,21 +202,25 @@ def _folds(source: str, start: int, end: int) -> Iterator[Resolved]:
         yield Resolved(found.start(), found.end(), "")
 
 
-def _words(raw: str) -> str:
+def _words(parts: Sequence[str]) -> str:
+    """Return what the parts of a field read, without encoded words; a character may be in two."""
     from email.errors import MessageError
     from email.header import decode_header
 
     try:
-        pieces = decode_header(raw)
+        decoded = [each for part in parts for each in decode_header(part)]
     except (MessageError, binascii.Error):
-        return raw
-    texts = []
-    for piece, charset in pieces:
-        if isinstance(piece, str):
-            texts.append(piece)
-            continue
-        text = _text(piece, charset or "utf-8")
-        texts.append(piece.decode("latin-1") if text is None else text)
+        return "".join(parts)
+    texts: list[str] = []
+    for (is_bytes, charset), pieces in groupby(
+        decoded, lambda each: (isinstance(each[0], bytes), each[1])
+    ):
+        if is_bytes:
+            raw = b"".join([piece for piece, _ in pieces])
+            text = _text(raw, charset or "utf-8")
+            texts.append(raw.decode("latin-1") if text is None else text)
+        else:
+            texts += [piece for piece, _ in pieces]
     return "".join(texts)
 
 
@@ -230,7 +238,7 @@ def _leaf(headers: Message, start: int, end: int) -> Part:
     name = (
         headers.get_filename() or f"{'body' if media_type.startswith('text/') else 'part'}{suffix}"
     )
-    return Part(start, end, _words(name).replace("/", "_"), transfer, charset or "")
+    return Part(start, end, _words([name]).replace("/", "_"), transfer, charset or "")
 
 
 def _decoded(raw: bytes, transfer: str) -> bytes:

@@ -392,6 +392,7 @@ READ: dict[str, tuple[str, Callable[[], bytes]]] = {
     "csv of one open quote": ("a.csv", lambda: b'a,b\n"' + b"x,\n" * 50_000),
     "csv of many columns": ("a.csv", lambda: b"a," * 20_000 + b"\n" + b"1," * 20_000),
     "html of open comments": ("a.html", lambda: b"<!--" * 50_000),
+    "html of cells over many rows": ("a.html", lambda: b"<table>" + b"<tr><td rowspan=9999 colspan=999>x" * 2000),
     "html of open tags": ("a.html", lambda: b"<a b='" * 50_000),
     "sql of open quotes": ("a.sql", lambda: b"insert into t values ('" * 20_000),
     "env of blanks": (".env", lambda: b"A=x" + b" " * 200_000 + b"y"),

@@ -414,6 +414,7 @@ GROWING = [
     Growing("a.ipynb", "cells", 300, notebook),
     Growing("a.eml", "lines", 500, lambda size: message(lines=size)),
     Growing("a.eml", "headers", 1000, lambda size: message(headers=size)),
+    Growing("a.eml", "encoded words of a field", 50_000, text(lambda size: "Subject: " + " =?utf-8?b?aGVsbG8gd29ybGQ=?=" * size + "\n\nx")),
     Growing("a.eml", "parts", 40, lambda size: message(parts=size), 1900),
     Growing("a.mbox", "messages", 40, lambda size: b"".join(b"From x Thu Jan  1 00:00:00 2026\n" + message() + b"\n" for _ in range(size)), 900),
     Growing("a.zip", "members", 60, zipped, 1900),

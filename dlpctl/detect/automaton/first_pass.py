@@ -29,6 +29,8 @@ at nearly every byte.
 """
 _DENSE = 64
 """The number of bytes for an anchor, at least, if it pays to search around anchors alone."""
+_SAMPLE = 8
+"""The part of these anchors after which a text with twice as many as pay is not read on."""
 _NEEDS_END = lazy(r"[^|(:]\$|\\[zZ]")
 _CLASS_OR_ESCAPE = lazy(r"\[\^?\]?(?:\\.|[^\]])*\]|\\[^zZ]")
 _ELSEWHERE = lazy(r"\(\?[a-zA-Z]*m|(?:\(\?[a-zA-Z]+\))?(?:\^|\\A)")
@@ -208,14 +210,15 @@ class FirstPass:
         import hyperscan
 
         anchors = [-_CLOSE]
-        left = len(data) // _DENSE + _CLOSE
+        most = len(data) // _DENSE + _CLOSE
+        enough, count = most // _SAMPLE, 0
 
         def on_anchor(_anchor: int, _start: int, end: int, _flags: int, _context: object) -> bool:
-            nonlocal left
-            left -= 1
+            nonlocal count
+            count += 1
             if not 0 <= end - anchors[-1] < _CLOSE:
                 anchors.append(end)
-            return left < 0
+            return count > enough and (count > most or count * _DENSE > 2 * end)
 
         assert each.anchors is not None
         try:

@@ -13,7 +13,7 @@ _SECTION = re.compile(
 )
 _TOKEN = re.compile(rb"<([0-9A-Fa-f\s]*)>|(\[)|(\])|([0-9]+)")
 _USE = re.compile(rb"/([^\s/<>\[\]()]+)\s+usecmap")
-_MOST_CODES = 1 << 17
+_MOST_CODES, _MOST_RANGES = 1 << 17, 256
 
 
 class CodeRange(NamedTuple):
@@ -36,6 +36,8 @@ class CMap:
         self.cids: dict[bytes, int] = {}
         self.texts: dict[bytes, str] = {}
         self.codec = ""
+        self.codes_read = 0
+        """The number of codes that were read, which may repeat."""
         self.complete = True
         """True if `cids` has every code; predefined CMaps only include narrow glyphs."""
 
@@ -143,12 +145,15 @@ def _read_section(cmap: CMap, section_type: bytes, tokens: list[tuple[bytes | No
             continue
         if section_type == b"codespacerange":
             cmap.ranges.append(CodeRange(low, high))
+            if len(cmap.ranges) > _MOST_RANGES:
+                raise ValueError("a CMap has too many ranges of codes")
             continue
         first, count = (
             int.from_bytes(low, "big"),
             int.from_bytes(high, "big") - int.from_bytes(low, "big") + 1,
         )
-        if len(cmap.cids) + len(cmap.texts) + count > _MOST_CODES:
+        cmap.codes_read += max(count, 0)
+        if cmap.codes_read > _MOST_CODES:
             raise ValueError("a CMap has too many codes")
         for offset in range(count):
             code = (first + offset).to_bytes(len(low), "big")

@@ -163,3 +163,18 @@ def test_the_password_is_in_no_error(handmade):
     with pytest.raises(FormatError) as caught:
         FORMAT.extract(buffer.getvalue(), Limits(), "not-the-password")
     assert "not-the-password" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        "1 beginbfrange <0000> <ffff> <0041> endbfrange ",
+        "1 begincodespacerange <00> <ff> endcodespacerange ",
+    ],
+)
+def test_a_map_of_codes_that_repeats_them(handmade, section):
+    made = handmade()
+    made.page.Resources.Font.F1.ToUnicode = made.pdf.make_stream(section.encode() * 300)
+    made.content("BT /F1 9 Tf (x) Tj ET")
+    with pytest.raises(FormatError, match="damaged"):
+        FORMAT.extract(made.save(), Limits())
