@@ -7,12 +7,11 @@ still has to look like a name or an address.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
 from operator import add
 
-from dlpctl.detect.entities.crf.words import WordFlags
 from dlpctl.detect.entities.known import Header
 from dlpctl.detect.entities.label_keys import (
     ADDRESS_KEYS,
@@ -24,19 +23,24 @@ from dlpctl.detect.entities.label_keys import (
     key_of,
     names_person,
 )
-from dlpctl.detect.entities.lexicon import words as lexicon_words
+from dlpctl.detect.entities.label_values import (
+    Flags,
+    is_address,
+    is_full_name,
+    is_mail,
+    is_name,
+    is_persons,
+)
 from dlpctl.regex import lazy
 from dlpctl.texts.tables import Rows, fitting_cells, rows_from, split_row
 from dlpctl.types import Category, Finding
 
-Flags = Callable[[str], WordFlags]
-
 SCORE, CELL, _FULL_NAME = 0.85, 0.9, 0.95
 _MOST_COLUMNS, _LONGEST_HEADER = 200, 4000
+_FIRST = 6
+"""The number of values by which a column of labels is noticed."""
 _ENOUGH = 0.4
 """The share of a column's values that must look like names or addresses, so that all count."""
-
-
 _VALUE = lazy(
     r"[\"']?\)?\s?(?:=>|:=|[:=])(?:\s?|[ ]{2,24})(?:\"([^\"\n]{2,120})\"|'([^'\n]{2,120})'"
     r"|([^\W\d_][^\n\"',;{}()<>\[\]=:]{1,60}?(?=$|,|;|[ ]{2}|\t)))"
@@ -47,23 +51,17 @@ _GIVEN_NAME = lazy(
     r", [A-ZÀ-Þ][^\W\d_]+(?:[ -][A-ZÀ-Þ][^\W\d_]*\.?){0,2}(?=[ \t]*$|[ ]{2}|\t|[,;(])", re.MULTILINE
 )
 """After a surname, in the cell of a form: `Name, Vorname: Muster, Max`."""
-_WORDS = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NO_HEADER = lazy(r"[{}<\[\]\\]|[(:]\s*$|\w\(")
 """Characters of source code that do not occur in a row of labels."""
-_NAME = lazy(r"[^\W\d_](?:[^\W\d_]|[ '’.,-])*")
-_MEMBER = lazy(r"[^\W\d_]{2}\.[^\W\d_]{2}")  # request.user
-_MAIL = lazy(r"[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*\.[A-Za-z]{2,}")
 _COLUMNS = COLUMNS_OF_NAMES | ADDRESS_KEYS | COLUMNS_OF_OTHERS
 _BARE = 3
 """The group of a value without quotes."""
-_MOST_WORDS, _USUAL = 6, 3
 _BARS = "|│┃║"
 _ALIGNED = "  "
 """The blanks that are at least between the cells of aligned columns."""
 _ALIGNED_CELL = lazy(r"\S+(?: \S+)*")
 _RULE = lazy(r"[-=|:+ \r─-╿]+")
 """Signs, and the lines that boxes are drawn with."""
-_NOT_NAMES = lexicon_words("not_names")
 
 
 def field(text: str, label: str, end: int, flags: Flags) -> Finding | None:
@@ -80,64 +78,6 @@ def field(text: str, label: str, end: int, flags: Flags) -> Finding | None:
     type_name = "ADDRESS" if key_of(label) in ADDRESS_KEYS else "PERSON_NAME"
     fits = is_address(stripped) if type_name == "ADDRESS" else is_name(stripped, flags)
     return _finding(type_name, start, start + len(stripped)) if fits else None
-
-
-def is_name(value: str, flags: Flags) -> bool:
-    """Return whether a value may be a name in a place for names: its words are names,
-    or unknown.
-    """
-    if not 1 < len(value) <= 60 or not _NAME.fullmatch(value) or _MEMBER.search(value):
-        return False
-    words = _WORDS.findall(value)
-    if len(words) > _MOST_WORDS or value.count(",") > 1:
-        return False
-    known = [flags(word) for word in words]
-    if not known or known[-1].company or value in _NOT_NAMES:
-        return False
-    if any(map(_is_usual_word, known)):
-        return False
-    if any(map(_is_known, known)):
-        return True
-    parts = [each for each in known if not each.particle]
-    if not parts or any(each.common or each.title for each in parts):
-        return False
-    if known[0].particle:  # van der vlugt
-        return True
-    return len(parts) == len(words) and all(word[0].isupper() for word in words)
-
-
-def _is_persons(value: str, flags: Flags) -> bool:
-    """Return whether one of the words is known as a name, and none is usual as another word."""
-    known = [flags(word) for word in _WORDS.findall(value)]
-    return any(map(_is_known, known)) and not any(
-        each.common == _USUAL and not (_is_known(each) or each.particle) for each in known
-    )
-
-
-def _is_usual_word(flags: WordFlags) -> bool:
-    """Return whether a word is usual in any text, and as a name is not."""
-    return flags.common > 1 and not (flags.usual or flags.particle or flags.suffix)
-
-
-def _is_known(flags: WordFlags) -> bool:
-    """Return whether a word is a name rather than anything else."""
-    return max(flags.given, flags.surname) > (flags.common) // 2
-
-
-def is_address(value: str) -> bool:
-    """Return whether a value may be an address in a place for addresses: words and a number."""
-    return (
-        5 < len(value) <= 120
-        and len(_WORDS.findall(value)) + len(re.findall(r"\d+", value)) > 1
-        and bool(re.search(r"\d", value))
-        and bool(re.search(r"[^\W\d_]{3}", value))
-        and not re.search(r"@|://|[\\{}=_$]|0x|\d\.\d", value)
-    )
-
-
-def is_mail(value: str) -> bool:
-    """Return whether a value is a mail address."""
-    return "@" in value and _MAIL.fullmatch(value) is not None
 
 
 class Cells:
@@ -247,12 +187,6 @@ def _read(text: str, start: int, header: Header, cells: Cells, flags: Flags) -> 
     return last
 
 
-def is_full_name(value: str, flags: Flags) -> bool:
-    """Return whether a value is several words that are known as names."""
-    words = _WORDS.findall(value)
-    return len(words) > 1 and all(_is_known(flags(word)) for word in words)
-
-
 def _label_spans(text: str, start: int, labels: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Yield the spans of a header's labels, which are not names."""
     for label in labels:
@@ -309,12 +243,12 @@ def fitting_column(
     if key in ADDRESS_KEYS:
         fitting = fitting_cells(text, cells, is_address)
         return "ADDRESS", fitting if len(fitting) >= _ENOUGH * len(cells) else []
-    if any(_names_column(text[slice(*cell)]) for cell in cells[:_MOST_WORDS]):
+    if any(_names_column(text[slice(*cell)]) for cell in cells[:_FIRST]):
         return "", []  # the labels of a form
     fitting = fitting_cells(text, cells, partial(is_name, flags=flags))
     speaking = len(fitting)
     if not names_person(key):  # "name" is also a label of things
-        speaking = len(fitting_cells(text, fitting, partial(_is_persons, flags=flags)))
+        speaking = len(fitting_cells(text, fitting, partial(is_persons, flags=flags)))
         if not speaking:
             return "", cells
     return "PERSON_NAME", fitting if speaking >= _ENOUGH * len(cells) else []

@@ -11,7 +11,8 @@ from dlpctl.detect.automaton.gates import MayMatch
 from dlpctl.detect.derived.headers import HeaderWords
 from dlpctl.detect.derived.listings import listed_cells, listing_headers
 from dlpctl.detect.entities.label_keys import column_key, names_person
-from dlpctl.detect.entities.labelled import Flags, fitting_column
+from dlpctl.detect.entities.label_values import Flags
+from dlpctl.detect.entities.labelled import fitting_column
 from dlpctl.regex import lazy
 
 _Cell = tuple[int, bytes]

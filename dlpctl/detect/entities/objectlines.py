@@ -12,7 +12,8 @@ from dlpctl.detect.entities.label_keys import (
     column_key,
     names_person,
 )
-from dlpctl.detect.entities.labelled import Cells, Flags, is_full_name, is_mail
+from dlpctl.detect.entities.label_values import Flags, is_full_name, is_mail
+from dlpctl.detect.entities.labelled import Cells
 from dlpctl.regex import lazy
 from dlpctl.texts.tables import fitting_cells
 
