@@ -26,7 +26,7 @@ _FORMS = {
     "ä": "(?:ä|ae?)",
     "ö": "(?:ö|oe?)",
     "ü": "(?:ü|ue?)",
-    "'": "['’]?",
+    "'": "['’׳]?",
     "ي": "[يى]",
     "ى": "[يى]",
     "ة": "[ةه]",
@@ -71,7 +71,7 @@ _ASIDE = r"(?: \([^()\n0-9]{0,20}(?:[0-9]{1,2}[^()\n0-9]{1,20})?\))"
 # A clause after a label, with a number that is not the value: `, as stated on page 3, is`.
 _CLAUSE = r"(?:, [^,()\n0-9]+(?:[0-9]{1,3}[^,()\n0-9]*)?,)"
 _GAP = (
-    rf"{_CAMEL}(?:{_ASIDE}|{_CLAUSE})?(?:(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_BELOW}|{_ANSWER})"
+    rf"{_CAMEL}{_ASIDE}?(?:(?:{_MARK}{_ON_LINE}*?)??(?:{_CLAUSE} [a-z]+)?(?:{_MARK}|{_BELOW}|{_ANSWER})"
     rf"|{_EMPTY_LINE}{_LINE_START})"
 )
 # Triggers are looser, and end with the label: exact ones take five times as long to compile and
