@@ -71,8 +71,8 @@ _ASIDE = r"(?: \([^()\n0-9]{0,20}(?:[0-9]{1,2}[^()\n0-9]{1,20})?\))"
 # A clause after a label, with a number that is not the value: `, as stated on page 3, is`.
 _CLAUSE = r"(?:, [^,()\n0-9]+(?:[0-9]{1,3}[^,()\n0-9]*)?,)"
 _GAP = (
-    rf"{_CAMEL}{_ASIDE}?(?:(?:{_MARK}{_ON_LINE}*?)??(?:{_CLAUSE} [a-z]+)?(?:{_MARK}|{_BELOW}|{_ANSWER})"
-    rf"|{_EMPTY_LINE}{_LINE_START})"
+    rf"{_CAMEL}{_ASIDE}?(?:(?:{_MARK}{_ON_LINE}*?)??(?:{_CLAUSE} [a-z]+)?"
+    rf"(?:{_MARK}|{_BELOW}|{_ANSWER})|{_EMPTY_LINE}{_LINE_START})"
 )
 # Triggers are looser, and end with the label: exact ones take five times as long to compile and
 # four times as long to search, and most labels near a number directly precede one.
@@ -154,9 +154,7 @@ _NEAR = (
 )
 # A remark of digits: `法人番号（13桁）`.
 _DIGITS_ASIDE = r"(?:[ (（]{1,2}[0-9]{1,2} ?[^0-9\n]{1,10})??"
-_NEAR_OTHER = (
-    rf"{_DIGITS_ASIDE}(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}))??"
-)
+_NEAR_OTHER = rf"{_DIGITS_ASIDE}(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}))??"
 _NEAR_MARK = rf"{_NOUN}?(?:[\t-\r -/:-@\[-`{{-~“”„«»→⇒{_PARTICLE}]|[A-Z][a-z])"
 # A boundary before a letter beyond ASCII, at which `\b` never matches.
 _APART_LEFT = r"(?:^|[^0-9A-Za-z])"
