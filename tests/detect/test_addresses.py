@@ -152,7 +152,7 @@ def test_finds_addresses_of_many_countries(tagger: NameTagger) -> None:
         ),
         ("Kwiatowa 14 m. 6, 60-775 Poznań do piątku.", "Kwiatowa 14 m. 6, 60-775 Poznań"),
         ("via Cernaia 9\nTorino, 14 maggio 2026, ore 20.30", "via Cernaia 9\nTorino"),
-        ("Rua das Flores, 12;4000-123;Porto", "Rua das Flores, 12"),
+        ("ul. Kwiatowa 94, 80-200 Gdańsk;1", "ul. Kwiatowa 94, 80-200 Gdańsk"),
         ("Via Cavour 89, 29287 Lecce domani.", "Via Cavour 89, 29287 Lecce"),
         ("Eichenring 95, 15643 Halle (Saale) prüfen.", "Eichenring 95, 15643 Halle (Saale)"),
         ("17, MG Road\nBengaluru - 151 108\n\nTel.", "17, MG Road\nBengaluru - 151 108"),

@@ -66,12 +66,12 @@ _ANSWER = (
     rf"{_ASKED}[^\n0-9]*\n{{1,2}}(?:(?:{_SPEAKER}\n)??(?:{_TIME})?(?:{_NICKNAME})?"
     rf"[^\n0-9]*?|{_SPEAKER})[\s:：\"'(#]"
 )
-# A remark in brackets after a label: `(required)`, `(11 digits)`.
-_ASIDE = r"(?: \([^()\n0-9]{0,20}(?:[0-9]{1,2}[^()\n0-9]{1,20})?\))"
+# A remark in brackets after a label: `(required)`, `(11 digits)`, `(since 2019)`.
+_ASIDE = r"(?:\.? \([^()\n0-9]{0,20}(?:[0-9]{1,4}[^()\n0-9]{0,20})?\))"
 # A clause after a label, with a number that is not the value: `, as stated on page 3, is`.
 _CLAUSE = r"(?:, [^,()\n0-9]+(?:[0-9]{1,3}[^,()\n0-9]*)?,)"
 _GAP = (
-    rf"{_CAMEL}{_ASIDE}?(?:(?:{_MARK}{_ON_LINE}*?)??(?:{_CLAUSE} [a-z]+)?"
+    rf"{_CAMEL}(?:(?:{_MARK}{_ON_LINE}*?)??(?:{_CLAUSE} [a-z]+|{_ASIDE}:?)?"
     rf"(?:{_MARK}|{_BELOW}|{_ANSWER})|{_EMPTY_LINE}{_LINE_START})"
 )
 # Triggers are looser, and end with the label: exact ones take five times as long to compile and
@@ -143,7 +143,7 @@ _SIGN_BUT_HYPHEN = (
 )
 _SIGN = f"(?:{_SIGN_BUT_HYPHEN}|-)"
 # The end of a question in which the label is not last: `SGK no nedir?`.
-_QUESTION = r"[^\n0-9?.,;:]*?"
+_QUESTION = r"[^\n0-9?.;:]*?"
 _NEAR = (
     rf"(?:(?:[ _.\-]{{0,2}}{_NOUN}|[ _.\-]{{1,2}}[nN])(?:[ _.\-]{{1,2}}{_NOUN})?)?"
     rf"{_SUFFIX}?{_ASIDE}?(?:[ _]{_OF} {_WORD_OF})?"
