@@ -67,12 +67,12 @@ _ANSWER = (
     rf"[^\n0-9]*?|{_SPEAKER})[\s:：\"'(#]"
 )
 # A remark in brackets after a label: `(required)`, `(11 digits)`, `(since 2019)`.
-_ASIDE = r"(?:\.? \([^()\n0-9]{0,20}(?:[0-9]{1,4}[^()\n0-9]{0,20})?\))"
+_ASIDE = r"(?:\.? \([^()\n0-9]*(?:[0-9]{1,4}[^()\n0-9]*)?\))"
 # A clause after a label, with a number that is not the value: `, as stated on page 3, is`.
 _CLAUSE = r"(?:, [^,()\n0-9]+(?:[0-9]{1,3}[^,()\n0-9]*)?,)"
 _GAP = (
-    rf"{_CAMEL}(?:(?:{_MARK}{_ON_LINE}*?)??(?:{_CLAUSE} [a-z]+|{_ASIDE}:?)?"
-    rf"(?:{_MARK}|{_BELOW}|{_ANSWER})|{_EMPTY_LINE}{_LINE_START})"
+    rf"{_CAMEL}(?:(?:[ _]{_NUMBER})?(?:{_CLAUSE} [a-z]+|{_ASIDE}:?))?"
+    rf"(?:(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_BELOW}|{_ANSWER})|{_EMPTY_LINE}{_LINE_START})"
 )
 # Triggers are looser, and end with the label: exact ones take five times as long to compile and
 # four times as long to search, and most labels near a number directly precede one.
