@@ -220,6 +220,13 @@ def test_a_number_within_an_address_belongs_to_it(library: Detector) -> None:
     assert [each.type for each in found if each.start < len(address)] == ["ADDRESS"]
 
 
+def test_an_address_ends_before_the_next_cell_of_its_row(library: Detector) -> None:
+    text = "addr;x\nul. Kwiatowa 94, 80-200 Gdańsk;1\n"
+    assert [text[one.start : one.end] for one in library.scan(text) if one.type == "ADDRESS"] == [
+        "ul. Kwiatowa 94, 80-200 Gdańsk"
+    ]
+
+
 def test_prose_that_mentions_a_street_holds_no_address(library: Detector) -> None:
     wrong = [text for text in PROSE if any(one.type == "ADDRESS" for one in library.scan(text))]
     assert len(wrong) <= 1, wrong

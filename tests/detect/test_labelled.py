@@ -114,6 +114,23 @@ FOUND = {
     "a short label in bold": ("**DNI:** {}", "0801-1982-96583"),
     "a short label of a form": ('<label>CIN</label><input value="{}">', "AB869661"),
     "a key of a short label and whose it is": ('{{"dniTitular": "{}"}}', "48.271.530"),
+    "a key that spells its label": ('{{"r_t_n": "{}"}}', "08011977026422"),
+    "a column that spells its label": ("nr;n_i_t;city\n1;{};Ulm\n", "0614-030571-669-1"),
+    "a clause with a number": ("TRN, as stated on page 3, is {}.", "141933195"),
+    "an answer to a question in Arabic": (
+        "الموظف: ما هو الرقم الضريبي؟\nالعميل: {}\n",
+        "934017518",
+    ),
+    "an answer to a request in Japanese": (
+        "担当：年金番号を教えてください。\n顧客：{}です\n",
+        "2080718402",
+    ),
+    "an answer to a question with its label first": (
+        "Memur: SGK no nedir?\nA: {}\n",
+        "630749866982",
+    ),
+    "a value before its label in French": ("Elle a donné {} comme N° CNSS.", "102625224"),
+    "a number plate of any form": ("number plate: {}", "17-59994"),
 }
 NONE = (
     "one two three four five six seven eight nine zero",
@@ -139,6 +156,8 @@ NONE = (
     "const ID = 44182077",
     "doc no. 4827153",
     "reg=48271530",
+    "lot HN-51540, part RG-61178, article LK-67551, code MR-84421",
+    "number plate recognition in 2015",
     "the patient process came in on Nov 3",
     "patient diagnosis 2026-11-02 10:11:12 started",
 )

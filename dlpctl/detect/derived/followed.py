@@ -20,7 +20,8 @@ _FIRST = r"[^\s()\[\]0-9:=,;.]"
 _LABEL = rf"{_FIRST}{_LABEL_CHARACTER}{{1,39}}"
 _LABEL_IN_BRACKETS = rf"{_FIRST}(?:{_LABEL_CHARACTER}|\. ){{1,39}}"
 _IS = (
-    "is|was|as|ist|war|est|était|es|era|è|é|är|er|on|jest|je|to|este|is het|olarak|adalah|это|<-|←"
+    "is|was|as|ist|war|est|était|es|era|è|é|är|er|on|jest|je|to|este|is het|olarak|adalah|это"
+    "|als|comme|como|come|som|jako|kao|как|як|<-|←"
 )
 _WHOSE = (
     "the|an?|my|our|your|his|her|their|its|die|der|das|meine?|seine?|ihre?|le|la|l['’]|mon|ma|son"

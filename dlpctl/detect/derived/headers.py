@@ -59,6 +59,7 @@ _BRIEF = 2
 """The most letters of a word that only counts as a complete word: many words start with it."""
 _LABEL_WORD = lazy(r"[^\W\d_]{3,}")
 _HUMP = lazy(rb"(?<=[a-z])(?=[A-Z])")
+_SPELLED = lazy(rb"(?<=\b[A-Za-z])_(?=[A-Za-z](?:_|\b))|(?<=_[A-Za-z])_(?=[A-Za-z](?:_|\b))")
 _ADDITION = lazy(
     rb"(?:[ _-]?(?:value|field|input|text|txt|str|raw))?(?:[ _-]|(?<!IPv))[0-9]{0,2}\Z",
     re.IGNORECASE,
@@ -84,8 +85,8 @@ class HeaderWords:
 
     def are_in(self, names: bytes) -> bool:
         """Return whether one of the names is that of a sensitive column."""
-        if b"." in names:  # B.S.N.
-            names += b" " + names.replace(b".", b"")
+        if b"." in names or b"_" in names:  # B.S.N., b_s_n
+            names += b" " + _SPELLED.sub(b"", names.replace(b".", b""))
         if (words := _HUMP.sub(b" ", names)) != names:
             names += b" " + words
         return any(search(names, 0, len(names))[0][0] >= 0 for search in self._searches)

@@ -70,9 +70,9 @@ def find(text: str, region: Tagged, spans: Iterable[tuple[int, int, float]]) -> 
     """Return the addresses of a region; `spans` are runs of tokens with the tagger's scores."""
     found = []
     for opening, last, score in address_lines.joined(region.words, spans):
-        ended = _before_label_line(
-            region.words, opening, _before_next_sentence(region.words, opening, last)
-        )
+        ended = address_lines.end_before_cell(region.words, opening, last)
+        ended = _before_next_sentence(region.words, opening, ended)
+        ended = _before_label_line(region.words, opening, ended)
         ended = _before_phone(region.words, opening, _before_date(region.words, opening, ended))
         stop = _with_place(region, opening, _without_common_words(region, opening, ended))
         stop = _before_label(region.words, opening, stop)

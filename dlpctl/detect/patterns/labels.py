@@ -26,7 +26,7 @@ _FORMS = {
     "ä": "(?:ä|ae?)",
     "ö": "(?:ö|oe?)",
     "ü": "(?:ü|ue?)",
-    "'": "['’]?",
+    "'": "['’׳]?",
     "ي": "[يى]",
     "ى": "[يى]",
     "ة": "[ةه]",
@@ -60,15 +60,19 @@ _BELOW = rf"\r?\n{_LINE_START}|[^.!\n]{_EMPTY_LINE}{_LINE_START}"
 _SPEAKER = r"[^\n0-9]{1,32}(?:\d\d?:\d\d(?: ?[AaPp][Mm])?)?[^\n0-9]{0,8}"
 _TIME = r"[\[(]?(?:\d{1,4}[./-]\d\d?[./-]\d{1,4},? )?\d\d?:\d\d(?::\d\d)?[\])]?"
 _NICKNAME = r"[ <-]{0,3}[A-Za-z][A-Za-z_.-]{0,24}\d{1,8}[:>]"
+# The end of a question, or of a request in a language that asks by one.
+_ASKED = r"(?:[?？؟՞。]|요\.|ค่?ะ|ครับ)"
 _ANSWER = (
-    rf"\?[^\n0-9]*\n{{1,2}}(?:(?:{_SPEAKER}\n)??(?:{_TIME})?(?:{_NICKNAME})?"
-    rf"[^\n0-9]*?|{_SPEAKER})"
+    rf"{_ASKED}[^\n0-9]*\n{{1,2}}(?:(?:{_SPEAKER}\n)??(?:{_TIME})?(?:{_NICKNAME})?"
+    rf"[^\n0-9]*?|{_SPEAKER})[\s:：\"'(#]"
 )
-# A remark in brackets after a label: `(required)`, `(11 digits)`.
-_ASIDE = r"(?: \([^()\n0-9]{0,20}(?:[0-9]{1,2}[^()\n0-9]{1,20})?\))"
+# A remark in brackets after a label: `(required)`, `(11 digits)`, `(since 2019)`.
+_ASIDE = r"(?:\.? \([^()\n0-9]*(?:[0-9]{1,4}[^()\n0-9]*)?\))"
+# A clause after a label, with a number that is not the value: `, as stated on page 3, is`.
+_CLAUSE = r"(?:, [^,()\n0-9]+(?:[0-9]{1,3}[^,()\n0-9]*)?,)"
 _GAP = (
-    rf"{_CAMEL}{_ASIDE}?(?:(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_BELOW}|{_ANSWER}[\s:\"'(#])"
-    rf"|{_EMPTY_LINE}{_LINE_START})"
+    rf"{_CAMEL}(?:(?:[ _]{_NUMBER})?(?:{_CLAUSE} [a-z]+|{_ASIDE}:?))?"
+    rf"(?:(?:{_MARK}{_ON_LINE}*?)??(?:{_MARK}|{_BELOW}|{_ANSWER})|{_EMPTY_LINE}{_LINE_START})"
 )
 # Triggers are looser, and end with the label: exact ones take five times as long to compile and
 # four times as long to search, and most labels near a number directly precede one.
@@ -133,29 +137,33 @@ _OF = r"(?:del?|de la|del+a|d[eo]s|du|d[oa]s?|of the|of|der|van de)"
 _WHOSE = rf"(?:[ _](?:{_OF} )?{_WORD_OF}|[A-Z][a-z]{{1,13}}|_[A-Z]{{6,14}})"
 # A case ending of a short label: `TC'si`, `HETU:n`, `NIP-u`.
 _SUFFIX = r"(?:['’][a-z\x{DF}-\x{17F}]{1,6}|[:\-][a-z\x{DF}-\x{17F}]{1,3})"
-_SIGN = (
-    rf"(?:[\t :=#|*\"'“”„«»(\[,>→⇒\-{_PARTICLE}]|</?(?:t[dh]|d[td]|b|strong|label)>"
+_SIGN_BUT_HYPHEN = (
+    rf"(?:[\t :=#|*\"'“”„«»(\[,>→⇒{_PARTICLE}]|</?(?:t[dh]|d[td]|b|strong|label)>"
     r"|<input\b[^<>\n0-9]{0,40}?value=|\.{3,60}|_{3,60}| +)"
 )
+_SIGN = f"(?:{_SIGN_BUT_HYPHEN}|-)"
+# The end of a question in which the label is not last: `SGK no nedir?`.
+_QUESTION = r"[^\n0-9?.;:]*?"
 _NEAR = (
     rf"(?:(?:[ _.\-]{{0,2}}{_NOUN}|[ _.\-]{{1,2}}[nN])(?:[ _.\-]{{1,2}}{_NOUN})?)?"
-    rf"{_SUFFIX}?{_ASIDE}?(?:[ _]{_OF} {_WORD_OF})?(?:\.?[\"'\])*]{{0,2}}(?:[\t ]{_VERB}?)?"
-    rf"(?:(?:{_SIGN}{{1,8}}|{_SIGN}{{0,4}}\r?\n{_SIGN}{{0,6}})|{_ANSWER}[\s:\"'(#])"
+    rf"{_SUFFIX}?{_ASIDE}?(?:[ _]{_OF} {_WORD_OF})?"
+    rf"(?:\.?[\"'\])*]{{0,2}}(?:{_CLAUSE}?[\t ]{_VERB}|[\t ])?"
+    rf"(?:(?:-?{_SIGN_BUT_HYPHEN}{_SIGN}{{0,7}}|{_SIGN}{{0,4}}\r?\n{_SIGN}{{0,6}})"
+    rf"|{_QUESTION}{_ANSWER})"
     rf"|\.?{_WHOSE}[\"']?[ ]?[:=|\t][\s\"']{{0,4}})"
 )
 # A remark of digits: `法人番号（13桁）`.
 _DIGITS_ASIDE = r"(?:[ (（]{1,2}[0-9]{1,2} ?[^0-9\n]{1,10})??"
-_NEAR_OTHER = (
-    rf"{_DIGITS_ASIDE}(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}[\s:\"'(#]))??"
-)
+_NEAR_OTHER = rf"{_DIGITS_ASIDE}(?:[^0-9\n]*?(?:[^0-9A-Za-z\n]|[\s:.№]?{_NEXT_LINE}|{_ANSWER}))??"
 _NEAR_MARK = rf"{_NOUN}?(?:[\t-\r -/:-@\[-`{{-~“”„«»→⇒{_PARTICLE}]|[A-Z][a-z])"
 # A boundary before a letter beyond ASCII, at which `\b` never matches.
 _APART_LEFT = r"(?:^|[^0-9A-Za-z])"
 _DIGIT = re.compile("[0-9]")
 _ANY_DIGIT = "\ue000"
+_TWO = 2
+"""The letters of a label that a hyphen joins to no value: `RG-61178` is the code of a product."""
 _SHORT = 4
 """The maximum number of letters of a label that may be part of other words."""
-
 
 _LONG = 7
 """The minimum number of letters of a label that may have a case ending."""
@@ -185,6 +193,7 @@ def label_regexes(labels: Sequence[str], short: Sequence[str], *, gated: bool) -
             (_LEFT, brief, f"{_NUMBER}?{_GAP}"),
             (_LEFT, marked, ""),  # `policy #48271530`
             (_LEFT, near, _NEAR),
+            (_LEFT, [label for label in near if len(label) > _TWO], rf"(?:[ _.\-]?{_NOUN})?-"),
             (_LEFT_OTHER, other, _NEAR_OTHER),
             (_LEFT_OF_PAIR, pairs, f"(?:{_BETWEEN}{_ENDING})?{_NEAR}"),
         )
@@ -350,7 +359,7 @@ def _letters(word: str) -> str:
     article = f"(?:{_ARTICLE})?" if word.startswith(_ARTICLE) else ""
     parts = [_letter(char) for char in word.removeprefix(_ARTICLE).replace("İ", "ı").lower()]
     spelled = len(word) > 1 and word.isalpha() and word[0].isupper() and word[-1].isupper()
-    return article + (r"\.?" if spelled else "").join(parts)
+    return article + ("[._]?" if spelled else "").join(parts)
 
 
 def _letter(char: str) -> str:

@@ -156,9 +156,9 @@ def reference_number(value: str) -> bool:
 
 @validator("plate")
 def plate(value: str) -> bool:
-    """A vehicle's plate: four to eleven letters and digits with a digit among them."""
+    """A vehicle's plate: four to thirteen letters and digits with a digit among them."""
     bare = compact(value).replace("·", "")
-    return bare.isalnum() and 4 <= len(bare) <= 11 and any(char.isdigit() for char in bare)
+    return bare.isalnum() and 4 <= len(bare) <= 13 and any(char.isdigit() for char in bare)
 
 
 @validator("degrees")
