@@ -110,7 +110,6 @@ def _table(lines: Iterable[_Line], words: HeaderWords) -> tuple[int, float, int,
     lines = list(lines)
     shapes = [line.shape for line in lines]
     has_digits = [digits for digits, _ in shapes]
-    labels = [not line.shape[0] and words.are_in(line.text) for line in lines]
     titles = [line.text for line in takewhile(lambda line: not line.shape[0], lines)]
     names = [words.name(title) for title in titles[:_MOST_COLUMNS]]
     best: tuple[int, float, int, list[bytes]] = (0, 0.0, 0, [])
@@ -123,14 +122,18 @@ def _table(lines: Iterable[_Line], words: HeaderWords) -> tuple[int, float, int,
         number = [b""] * (shapes[last : last + 1] == [_OF_DIGITS])
         for row in (number + header, header) if number else (header,):
             if size := _size(has_digits[last:], len(row), _fewest_rows(header)):
-                cells = slice(last, last + size)
-                is_pair = len(row) == _FEWEST_COLUMNS
-                if is_pair and sum(labels[cells]) * 2 > has_digits[cells].count(False) > 0:
-                    continue  # the labels of a form
+                if len(row) == _FEWEST_COLUMNS and _is_form(lines[last : last + size], words):
+                    continue
                 end = lines[last + size - 1]
                 length = end.start + len(end.text) - lines[last].start
                 best = max(best, (length, 1 - header.count(b"") / len(header), last, row))
     return best
+
+
+def _is_form(lines: Sequence[_Line], words: HeaderWords) -> bool:
+    """Return whether most lines of words are labels."""
+    of_words = [line.text for line in lines if not line.shape[0]]
+    return sum(map(words.are_in, of_words)) * 2 > len(of_words) > 0
 
 
 def _ends_sentence(title: bytes, name: bytes) -> bool:
