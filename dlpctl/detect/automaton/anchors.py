@@ -24,7 +24,7 @@ ANCHORS = (
 _NUMBER = (
     r"(?:[0-9](?:[ ./-]?[0-9]){3}|[0-9][A-Za-z]{1,4}[0-9]|[0-9][A-Za-z]{2}|[0-9]{2}[ -]?[A-Za-z]"
     r"|[A-Za-z]{3}[0-9]|[A-Za-z][0-9]{3}|[A-Z]{2} ?[0-9]|[A-Z][ -]?[0-9]{2}|[0-9]{3}[А-Я]"
-    r"|[Hh][Rr][ABab] ?[0-9]|[ぁ-ゖ] ?[0-9])[0-9A-Za-z]*(?:[^0-9A-Za-z]|$)"
+    r"|[0-9] ?[ء-ی]|[Hh][Rr][ABab] ?[0-9]|[ぁ-ゖ] ?[0-9])[0-9A-Za-z]*(?:[^0-9A-Za-z]|$)"
 )
 NUMBERS = (_NUMBER,)
 """Anchors of patterns with labels, whose values are numbers: these are rare in source code. There
