@@ -379,6 +379,7 @@ GROWING = [
     Growing("a.txt", "marks of word differences", 5000, text(lambda size: "a-]{+b " + "[-" * size)),
     Growing("a.txt", "lines of a difference", 5000, text(lambda size: "@@ -1,2 +1,2 @@ x\n" + "+a\n" * size)),
     Growing("a.txt", "labels in the first column", 500, text(lambda size: "name,a,b\nssn,c,d\n\n" * size)),
+    Growing("a.txt", "turns of a chat", 4000, text(lambda size: "9:12 - Ann: hi\n" * size)),
     Growing("a.txt", "one name of words", 20_000, text(lambda size: "password = " + "aAbEb" * size)),
     Growing("a.txt", "unfinished keys", 1000, text(lambda size: "-----BEGIN PRIVATE KEY-----\nx\n" * size)),
     Growing("a.csv", "rows", 1000, text(lambda size: "name,email,phone,card\n" + "".join(",".join(row(number)) + "\n" for number in range(size)))),

@@ -82,7 +82,7 @@ def in_conversation(
     """
     speakers = [span for colon in colons if (span := _before_colon(words, colon))]
     speakers += [span for time in times if (span := _before_time(words, time))]
-    given = [span for span in speakers if words[span[0]].flags.given >= USUAL]
+    given = {span for span in speakers if words[span[0]].flags.given >= USUAL}
     if given and len(speakers) > 1:
         repeated = Counter(words[first].key for first, _ in speakers)
         for first, stop in speakers:
