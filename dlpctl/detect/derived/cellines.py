@@ -8,8 +8,8 @@ none is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, islice, takewhile
+from collections.abc import Iterator, Sequence
+from itertools import chain, combinations, islice, takewhile
 from typing import NamedTuple
 
 from dlpctl.detect.derived.cells import Cells
@@ -51,13 +51,31 @@ class _Line(NamedTuple):
         return bool(_DIGIT.search(self.text)), bool(_LETTER.search(self.text))
 
 
+class _FirstLines:
+    """The first lines of a reading, which are read when they are needed: a table may be short."""
+
+    def __init__(self, lines: Iterator[_Line]) -> None:
+        self._unread = islice(lines, _MOST_LINES)
+        self._read: list[_Line] = []
+
+    def __getitem__(self, part: slice) -> list[_Line]:
+        self._read += islice(self._unread, max(part.stop - len(self._read), 0))
+        return self._read[part]
+
+    def rows(self, first: int, width: int) -> Iterator[list[_Line]]:
+        """Yield the lines from one on, as many together as a row has cells."""
+        while len(row := self[first : first + width]) == width:
+            yield row
+            first += width
+
+
 def _cells_in_lines(data: bytes, found: re.Match[bytes], words: HeaderWords) -> Iterator[Cells]:
     """Yield the rows below the headers with which most lines are those of a table."""
     if not words.are_in(found[0]):
         return
     start = found.start()
     tables = (
-        (_table(islice(each, _MOST_LINES), words), number)
+        (_table(_FirstLines(each), words), number)
         for number, each in enumerate(_readings(data, start, words))
     )
     (length, _, first, names), number = max(tables, key=lambda each: (each[0][:2], each[1]))
@@ -103,15 +121,13 @@ def _unwrapped(data: bytes, position: int, words: HeaderWords) -> Iterator[_Line
     yield cell
 
 
-def _table(lines: Iterable[_Line], words: HeaderWords) -> tuple[int, float, int, list[bytes]]:
+def _table(lines: _FirstLines, words: HeaderWords) -> tuple[int, float, int, list[bytes]]:
     """Return how long the rows are that look alike, the share of their headers that name something,
     the first of their lines, and the name of each cell; there may be a number before each row.
     """
-    lines = list(lines)
-    shapes = [line.shape for line in lines]
-    has_digits = [digits for digits, _ in shapes]
-    titles = [line.text for line in takewhile(lambda line: not line.shape[0], lines)]
-    names = [words.name(title) for title in titles[:_MOST_COLUMNS]]
+    above = takewhile(lambda line: not line.shape[0], chain.from_iterable(lines.rows(0, 1)))
+    titles = [line.text for line in islice(above, _MOST_COLUMNS)]
+    names = [words.name(title) for title in titles]
     best: tuple[int, float, int, list[bytes]] = (0, 0.0, 0, [])
     for first, last in combinations(range(len(names) + 1), 2):
         header = names[first:last]
@@ -119,13 +135,13 @@ def _table(lines: Iterable[_Line], words: HeaderWords) -> tuple[int, float, int,
             continue
         if any(map(_ends_sentence, titles[first:last], header)):
             continue
-        number = [b""] * (shapes[last : last + 1] == [_OF_DIGITS])
+        number = [b""] * ([line.shape for line in lines[last : last + 1]] == [_OF_DIGITS])
         for row in (number + header, header) if number else (header,):
-            if size := _size(has_digits[last:], len(row), _fewest_rows(header)):
+            if size := _size(lines.rows(last, len(row)), _fewest_rows(header)):
                 if len(row) == _FEWEST_COLUMNS and _is_form(lines[last : last + size], words):
                     continue
-                end = lines[last + size - 1]
-                length = end.start + len(end.text) - lines[last].start
+                start, *_, end = lines[last : last + size]
+                length = end.start + len(end.text) - start.start
                 best = max(best, (length, 1 - header.count(b"") / len(header), last, row))
     return best
 
@@ -175,12 +191,12 @@ def _cells_between_blanks(
         yield from rows
 
 
-def _size(has_digits: Sequence[bool], width: int, fewest: int) -> int:
+def _size(rows: Iterator[list[_Line]], fewest: int) -> int:
     """Return the number of cells in rows that look like the first one."""
-    first = has_digits[:width]
-    rows = (has_digits[at : at + width] for at in range(0, len(has_digits) - width + 1, width))
-    number = len(list(takewhile(first.__eq__, rows)))
-    return number * width if number >= fewest and any(first) else 0
+    with_digits = ([line.shape[0] for line in row] for row in rows)
+    first = next(with_digits, [])
+    number = 1 + len(list(takewhile(first.__eq__, with_digits)))
+    return number * len(first) if number >= fewest and any(first) else 0
 
 
 def _lines(data: bytes, position: int) -> Iterator[_Line]:
