@@ -227,6 +227,13 @@ def test_an_address_ends_before_the_next_cell_of_its_row(library: Detector) -> N
     ]
 
 
+def test_an_address_ends_with_its_message(library: Detector) -> None:
+    said = ["We met at 12 Oak Lane, Portland", "Maria Lopez was there", "so far so good", "bye"]
+    text = "".join(f'{{"content": "{each}"}}, ' for each in said)
+    [found] = [each for each in library.scan(text) if each.type == "ADDRESS"]
+    assert text[found.start : found.end] == "12 Oak Lane, Portland"
+
+
 def test_prose_that_mentions_a_street_holds_no_address(library: Detector) -> None:
     wrong = [text for text in PROSE if any(one.type == "ADDRESS" for one in library.scan(text))]
     assert len(wrong) <= 1, wrong

@@ -36,6 +36,7 @@ _LEAST_WORDS = 0.25
 """The share of messages with letters: others are rows of numbers."""
 _LONGEST_CHARACTER = 4
 _FEWEST_SHAPES = 2
+_FEW_WORDS = 3
 _LEAST_SINGLE = 0.9
 """The share of messages of one character in a stream that spells words."""
 _NUMBERS, _LETTER = (
@@ -125,6 +126,11 @@ def _are_parts(data: bytes, spans: list[_Span]) -> bool:
     return single > len(texts) - single or any(_BLANK in (text[0], text[-1]) for text in texts)
 
 
+def _are_words(data: bytes, spans: list[_Span]) -> bool:
+    """Return whether most messages have few words: others are sentences, as in a chat."""
+    return sum(data.count(b" ", *span) < _FEW_WORDS for span in spans) * 2 > len(spans)
+
+
 def _breaks(data: bytes, spans: list[_Span]) -> Iterator[_Span]:
     """Yield what is between the messages of streams."""
     alike = spans[:1]
@@ -141,5 +147,9 @@ def _breaks(data: bytes, spans: list[_Span]) -> Iterator[_Span]:
 
 def _joints(data: bytes, spans: list[_Span]) -> Iterator[_Span]:
     worded = sum(_LETTER.search(data, *span) is not None for span in spans)
-    if len(spans) >= _FEWEST and worded >= _LEAST_WORDS * len(spans):
+    if (
+        len(spans) >= _FEWEST
+        and worded >= _LEAST_WORDS * len(spans)
+        and (_are_parts(data, spans) or _are_words(data, spans))
+    ):
         yield from ((end, start) for (_, end), (start, _) in pairwise(spans))
