@@ -30,7 +30,9 @@ at nearly every byte.
 _DENSE = 64
 """The number of bytes for an anchor, at least, if it pays to search around anchors alone."""
 _SAMPLE = 8
-"""The part of these anchors after which a text with twice as many as pay is not read on."""
+"""The share of these anchors, one in eight, after which a text that has twice as many up to there
+is searched everywhere.
+"""
 _NEEDS_END = lazy(r"[^|(:]\$|\\[zZ]")
 _CLASS_OR_ESCAPE = lazy(r"\[\^?\]?(?:\\.|[^\]])*\]|\\[^zZ]")
 _ELSEWHERE = lazy(r"\(\?[a-zA-Z]*m|(?:\(\?[a-zA-Z]+\))?(?:\^|\\A)")
